@@ -72,7 +72,7 @@ class Subproblem:
         Binaries and their values.
     multipliers : DualVector
     infeasible : bool
-        Whether they prove that it has no point (Farkas).
+        Whether they prove infeasibility (Farkas).
     """
 
     bound: Fraction

@@ -65,7 +65,7 @@ def upper_bound(
             program,
             model.accepted,
             model.column_names(),
-            certificate_remarks(scaled.instance.name, scaled, chunks, "z_i accepts task i"),
+            certificate_units(scaled.instance.name, scaled, chunks, "z_i accepts task i"),
             MAX_EXACT_NODES,
             None if cuts is None else cuts.separate,
             "" if cuts is None else " with window cuts",
@@ -81,7 +81,7 @@ def upper_bound(
     )
 
 
-def certificate_remarks(
+def certificate_units(
     name: str | None, scaled: ScaledInstance, chunks: str, acceptances: str
 ) -> list[str]:
     """Describe a fluid relaxation to a reader of its certificate."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dlopt.models.admission.upper_bounds import MAX_EXACT_NODES, certificate_remarks
+from dlopt.models.admission.upper_bounds import MAX_EXACT_NODES, certificate_units
 from dlopt.models.common.stream_bounds import AcceptanceProgram, UpperBound, relaxation_bound
 from dlopt.models.multistage.fluid_relaxation import ReservationFluidRelaxation
 from dlopt.models.multistage.scaled_instance import ScaledInstance
@@ -58,7 +58,7 @@ def upper_bound(
             program,
             model.binaries,
             model.column_names(),
-            certificate_remarks(scaled.instance.name, scaled.tasks_only, "any", acceptances),
+            certificate_units(scaled.instance.name, scaled.tasks_only, "any", acceptances),
             max(MAX_EXACT_NODES * LARGE_PROGRAM_TERMS // terms, 1),
         )
 

@@ -43,7 +43,7 @@ from math import ceil, gcd, lcm
 
 from dlopt.arithmetic import exact
 from dlopt.certificates import StatedProgram
-from dlopt.problems.certificate_remarks import stated_number
+from dlopt.problems.certificate_units import stated_number
 from dlopt.problems.coreservation.certified_capacity import FreeCapacity, least_cpu
 from dlopt.problems.coreservation.certified_columns import Piece, ShareColumns
 from dlopt.problems.coreservation.certified_rows import ShareRows

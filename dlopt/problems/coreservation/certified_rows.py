@@ -12,7 +12,7 @@ from functools import cached_property
 from math import floor
 
 from dlopt.certificates import StatedConstraint
-from dlopt.problems.certificate_remarks import stated_number
+from dlopt.problems.certificate_units import stated_number
 from dlopt.problems.coreservation.certified_capacity import FreeCapacity
 from dlopt.problems.coreservation.certified_columns import Piece, ShareColumns
 
