@@ -49,10 +49,21 @@ benchmarks/results/coreservation.md has them.
 """
 
 
-def new_model(scaled: ScaledInstance, *, symmetric: bool = False) -> CpSatModel:
-    """Return the model that suits an instance: this one, or that with cumulative constraints."""
-    kind = MachineSegmentModel if has_machine_segments(scaled) else CpSatModel
-    return kind(scaled, symmetric=symmetric)
+def new_model(
+    scaled: ScaledInstance, *, symmetric: bool = False, with_slopes: bool = False
+) -> CpSatModel:
+    """Return the model that suits an instance: this one, or that with cumulative constraints.
+
+    Parameters
+    ----------
+    scaled : ScaledInstance
+    symmetric : bool
+        See `CpSatModel`.
+    with_slopes : bool
+        See `has_machine_segments`.
+    """
+    together = has_machine_segments(scaled, with_slopes=with_slopes)
+    return (MachineSegmentModel if together else CpSatModel)(scaled, symmetric=symmetric)
 
 
 def estimated_terms(scaled: ScaledInstance) -> float:
@@ -61,10 +72,22 @@ def estimated_terms(scaled: ScaledInstance) -> float:
     return cpsat.estimated_terms(scaled) + added
 
 
-def has_machine_segments(scaled: ScaledInstance) -> bool:
-    """Tell whether machines and segments are chosen together in the model of an instance."""
-    both = any(len(part.machines) > 1 < len(part.segments) for part in scaled.parts)
-    return both and machine_segment_terms(scaled) <= MAX_TERMS
+def has_machine_segments(scaled: ScaledInstance, *, with_slopes: bool = False) -> bool:
+    """Tell whether machines and segments are chosen together in the model of an instance.
+
+    Parameters
+    ----------
+    scaled : ScaledInstance
+    with_slopes : bool
+        Whether it is enough that some part has one segment with a slope. Then each of the models is
+        the better one of some instances: the portfolio uses this one briefly, the other one last.
+    """
+    together = any(
+        len(part.machines) > 1
+        and (len(part.segments) > 1 or (with_slopes and part.segments[0].slope > 0))
+        for part in scaled.parts
+    )
+    return together and machine_segment_terms(scaled) <= MAX_TERMS
 
 
 def machine_segment_terms(scaled: ScaledInstance) -> int:

@@ -59,7 +59,7 @@ def _is_too_large(state: PortfolioState, size: float, model: str) -> bool:
 def _cpsat_bound(state: PortfolioState, level: str, share: float) -> UpperBound:
     scaled = state.scaled
     scaling = ObjectiveScaling.for_level(scaled, level)
-    model = new_model(scaled, symmetric=state.options.symmetric)
+    model = new_model(scaled, symmetric=state.options.symmetric, with_slopes=share < 1)
     model.add_aggregate_capacity()
     for fixed_level, value in state.fixed_levels:
         _fix_level(model, fixed_level, value)

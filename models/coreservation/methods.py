@@ -11,10 +11,11 @@ from dlopt.errors import NotApplicableError
 from dlopt.incumbents import offer
 from dlopt.models.common.objective_levels import as_objective_value, bound_reason
 from dlopt.models.coreservation.level_bounds import AssignmentResult
-from dlopt.models.coreservation.objective import trivial_bound
+from dlopt.models.coreservation.objective import Assignment, trivial_bound
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
 from dlopt.models.coreservation.search import solve_by_components
 from dlopt.models.coreservation.solutions import (
+    is_overloaded,
     objective_value,
     to_assignment,
     to_feasible_solution,
@@ -22,6 +23,7 @@ from dlopt.models.coreservation.solutions import (
     to_solution,
 )
 from dlopt.problems.coreservation.data import Instance, Solution
+from dlopt.problems.coreservation.goals import OBJECTIVES
 from dlopt.result import NO_LIMITS, Limits, Result, Status
 
 Answer = Result[Solution]
@@ -52,7 +54,7 @@ def exact_plan(
     seed : int
     formulation : {"auto", "cp-sat", "milp"}
         The full model, over all requests and machines. By default CP-SAT, or the MILP where
-        capacities have no common integer unit.
+        capacities have no common integer unit that is usable.
     solver : str
         Of the MILP: any solver that PuLP knows by name.
 
@@ -75,13 +77,16 @@ def exact_plan(
     -----
     Guarantee: shares are integers in the largest common unit, which loses nothing
     (`dlopt.models.coreservation.scaled_instance` has the proof), so the schedule is exact for exact
-    instances. The bound of the aggregated relaxation is proven in exact arithmetic; that of CP-SAT
-    holds for integer coefficients. With more than 30 requests HiGHS solves the relaxation too, and
-    its dual bound in floats may be the best one; `reason` says which it is, and `proof` whether a
-    solver is trusted. Of an instance with a float the bound holds for all schedules that `check`
-    accepts at its default tolerance; of the benefit to the tolerance of the result. Where
-    coefficients have no common denominator below 2^53 they are rounded up, and value and bound may
-    differ by a relative 1e-9. Requests whose windows do not interact are solved separately.
+    instances. Where that unit is too fine for CP-SAT, as of numbers of 17 digits, the MILP is
+    followed by CP-SAT in coarser units, with a bound that adds what rounding may cost and schedules
+    that hold in the fine unit (`dlopt.models.coreservation.rounded_units_bound`). The bound of the
+    aggregated relaxation is proven in exact arithmetic; that of CP-SAT holds for integer
+    coefficients. With more than 30 requests HiGHS solves the relaxation too, and its dual bound in
+    floats may be the best one; `reason` says which it is, and `proof` whether a solver is trusted.
+    Of an instance with a float the bound holds for all schedules that `check` accepts at its
+    default tolerance; of the benefit to the tolerance of the result. Where coefficients have no
+    common denominator below 2^53 they are rounded up, and value and bound may differ by a relative
+    1e-9. Requests whose windows do not interact are solved separately.
 
     Plan class ``any``. Complexity: exponential in the worst case. Source: ours; a time-indexed
     model over event points, and a relaxation that aggregates all machines; which steps run when is
@@ -329,7 +334,23 @@ def _search(
     if solution is None:
         solution = _within_true_capacity(scaled, hint, budget, seed, **options)
         found.proven_levels = min(found.proven_levels, len(scaled.levels) - 1)
+    solution = _better_of(scaled, solution, assignment)
     return _to_result(scaled, found, solution, method, seed, solver_name)
+
+
+def _better_of(scaled: ScaledInstance, solution: Solution, hint: Assignment) -> Solution:
+    """Return a schedule, or that of the hint if it is better, as shares in floats may be lowered.
+
+    That is so where an assignment overloads machines by more than `check` allows.
+    """
+    instance, goal = scaled.instance, scaled.objective
+    if instance.exact or not scaled.capacity_allowance or not hint:
+        return solution
+    given = to_solution(scaled, hint)
+    if is_overloaded(instance, given):
+        return solution
+    values = [objective_value(instance, one, goal) for one in (given, solution)]
+    return given if OBJECTIVES[goal].better(*values) else solution
 
 
 def _to_result(

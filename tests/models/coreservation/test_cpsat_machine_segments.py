@@ -140,6 +140,25 @@ def test_the_model_is_chosen_by_what_there_is_to_choose_and_by_size(instance, ki
     assert estimated_terms(scaled) == cpsat.estimated_terms(scaled) + added
 
 
+def test_slopes_are_enough_for_a_brief_run():
+    """Parts whose benefit begins at half of them: CP-SAT proves with the other model in minutes."""
+    ramp = ((0, 0), (F(1, 2), 0), (F(1, 2), F(3, 4)), (1, 1))
+    parts = [Part(14, 7, ramp) for _ in range(12)] + [Part(40, 0, linear())]
+    priorities = (2, 3, 2, 2, 2, 1, 1, 3, 2, 2, 1, 1, 3)
+    requests = tuple(
+        asked(f"r{k}", part, priority=priority)
+        for k, (part, priority) in enumerate(zip(parts, priorities, strict=True))
+    )
+    machines = tuple(Machine(f"m{c}", c) for c in (51, 44, 56, 50))
+    scaled = ScaledInstance.from_instance(Instance(machines, requests))
+    assert type(new_model(scaled)) is CpSatModel
+    assert type(new_model(scaled, with_slopes=True)) is MachineSegmentModel
+    rigid = ScaledInstance.from_instance(packed([14] * 13, 50, 4))
+    assert type(new_model(rigid, with_slopes=True)) is CpSatModel
+    found = api.solve(scaled.instance, limits=Limits(work=3_000, threads=1))
+    assert found.status is Status.OPTIMAL
+
+
 def test_terms_are_counted_as_they_are_stated(monkeypatch):
     """Twelve parts with 3 segments and one with 1 or 2, on 4 machines, in one clique."""
     scaled = ScaledInstance.from_instance(BLIND_SPOT)
