@@ -43,12 +43,12 @@ from fractions import Fraction
 from dlopt.backends.time_budget import Budget
 from dlopt.models.common.portfolio import Step, run_steps
 from dlopt.models.coreservation.construction import raise_shares
-from dlopt.models.coreservation.level_bounds import (
+from dlopt.models.coreservation.objective import Assignment
+from dlopt.models.coreservation.portfolio_state import (
     AssignmentResult,
     PortfolioState,
     UpperBound,
 )
-from dlopt.models.coreservation.objective import Assignment
 from dlopt.models.coreservation.requests import Segment
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
 from dlopt.models.coreservation.solutions import is_feasible

@@ -11,9 +11,9 @@ from dlopt import Status, api, registry
 from dlopt.backends.time_budget import Budget
 from dlopt.models.common.portfolio import Step
 from dlopt.models.coreservation import rounded_units_bound
-from dlopt.models.coreservation.level_bounds import PortfolioState, SearchOptions
 from dlopt.models.coreservation.methods import exact_plan
 from dlopt.models.coreservation.objective import objective_key
+from dlopt.models.coreservation.portfolio_state import PortfolioState, SearchOptions
 from dlopt.models.coreservation.rounded_units_bound import RoundedUnits
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
 from dlopt.models.coreservation.solutions import is_feasible, to_assignment
