@@ -6,10 +6,13 @@ on. Here a literal ``y_ijq`` says that part ``i`` is on machine ``j`` and on seg
 benefit function, and the increment ``r_ijq`` is that of this machine, so that a capacity is linear
 in them. With the symbols there::
 
-    sum_q y_ijq = y_ij,  sum_j y_ijq = z_iq                           machine, segment
-    0 <= r_ijq <= (high_iq - low_iq) y_ijq,  sum_j r_ijq = r_iq       increment on the machine
-    sum_{i active at t} sum_q (low_iq y_ijq + r_ijq) <= C_jt          one row for each clique
-    y in {0, 1}, r integer
+    maximise    the objective there
+    subject to  its rows, but the cumulative constraints, and
+                sum_q y_ijq = y_ij,  sum_j y_ijq = z_iq               machine, segment
+                0 <= r_ijq <= (high_iq - low_iq) y_ijq                increment on the machine
+                sum_j r_ijq = r_iq
+                sum_{i active at t} sum_q (low_iq y_ijq + r_ijq) <= C_jt        for each clique
+                y in {0, 1}, r integer
 
 The number of rows is that of the maximal cliques of each machine, where the cumulative constraint
 is one, and there is an increment for each machine: `new_model` states this model where some part

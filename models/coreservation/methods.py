@@ -10,12 +10,12 @@ from dlopt.backends.time_budget import Budget
 from dlopt.errors import NotApplicableError
 from dlopt.incumbents import offer
 from dlopt.models.common.objective_levels import as_objective_value, bound_reason
-from dlopt.models.coreservation.objective import Assignment, trivial_bound
+from dlopt.models.coreservation.objective import trivial_bound
 from dlopt.models.coreservation.portfolio_state import AssignmentResult
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
 from dlopt.models.coreservation.search import solve_by_components
 from dlopt.models.coreservation.solutions import (
-    is_overloaded,
+    better_of_hint,
     objective_value,
     to_assignment,
     to_feasible_solution,
@@ -23,7 +23,6 @@ from dlopt.models.coreservation.solutions import (
     to_solution,
 )
 from dlopt.problems.coreservation.data import Instance, Solution
-from dlopt.problems.coreservation.goals import OBJECTIVES
 from dlopt.result import NO_LIMITS, Limits, Result, Status
 
 Answer = Result[Solution]
@@ -334,23 +333,8 @@ def _search(
     if solution is None:
         solution = _within_true_capacity(scaled, hint, budget, seed, **options)
         found.proven_levels = min(found.proven_levels, len(scaled.levels) - 1)
-    solution = _better_of(scaled, solution, assignment)
+    solution = better_of_hint(scaled, solution, assignment)
     return _to_result(scaled, found, solution, method, seed, solver_name)
-
-
-def _better_of(scaled: ScaledInstance, solution: Solution, hint: Assignment) -> Solution:
-    """Return a schedule, or that of the hint if it is better, as shares in floats may be lowered.
-
-    That is so where an assignment overloads machines by more than `check` allows.
-    """
-    instance, goal = scaled.instance, scaled.objective
-    if instance.exact or not scaled.capacity_allowance or not hint:
-        return solution
-    given = to_solution(scaled, hint)
-    if is_overloaded(instance, given):
-        return solution
-    values = [objective_value(instance, one, goal) for one in (given, solution)]
-    return given if OBJECTIVES[goal].better(*values) else solution
 
 
 def _to_result(

@@ -101,7 +101,7 @@ def test_brute_force_is_within_the_bound_and_no_heuristic_is_better(seed, floats
 @pytest.mark.property
 @given(
     instance=coreservation(),
-    most=st.integers(1, 40),
+    most=st.integers(1, 6),
     objective=st.sampled_from(["benefit", "rejections"]),
 )
 def test_the_rounded_instance_is_a_relaxation_at_any_unit(instance, most, objective):
@@ -125,7 +125,7 @@ def test_the_rounded_instance_is_a_relaxation_at_any_unit(instance, most, object
 
 @share(1 / 8)
 @pytest.mark.property
-@given(instance=coreservation(), most=st.integers(1, 40))
+@given(instance=coreservation(), most=st.integers(1, 6))
 def test_every_assignment_with_the_reserve_has_a_true_one(instance, most):
     scaled = ScaledInstance.from_instance(instance)
     if not scaled.parts:
