@@ -44,12 +44,14 @@ from dlopt.models.coreservation.cpsat import CpSatModel, Expression
 from dlopt.models.coreservation.requests import Clique
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
 
-MAX_TERMS = 5_000
+MAX_TERMS = 2_500
 """Literals and coefficients up to which this model is stated.
 
-Between the sizes at which it was better and worse, by CP-SAT's deterministic time on one thread:
-benchmarks/results/coreservation.md has them.
+In benchmarks/results/coreservation.md it is better up to 1,920 of them; at 3,840, with 40 requests,
+its schedules are worse in the same time.
 """
+MAX_SLOPE_TERMS = 500
+"""The same where there is nothing but slopes: better with 208, worse with 960."""
 
 
 def new_model(
@@ -85,12 +87,11 @@ def has_machine_segments(scaled: ScaledInstance, *, with_slopes: bool = False) -
         Whether it is enough that some part has one segment with a slope. Then each of the models is
         the better one of some instances: the portfolio uses this one briefly, the other one last.
     """
-    together = any(
-        len(part.machines) > 1
-        and (len(part.segments) > 1 or (with_slopes and part.segments[0].slope > 0))
-        for part in scaled.parts
-    )
-    return together and machine_segment_terms(scaled) <= MAX_TERMS
+    free = [part for part in scaled.parts if len(part.machines) > 1]
+    if any(len(part.segments) > 1 for part in free):
+        return machine_segment_terms(scaled) <= MAX_TERMS
+    slopes = with_slopes and any(part.segments[0].slope > 0 for part in free)
+    return slopes and machine_segment_terms(scaled) <= MAX_SLOPE_TERMS
 
 
 def machine_segment_terms(scaled: ScaledInstance) -> int:

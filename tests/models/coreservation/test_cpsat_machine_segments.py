@@ -1,5 +1,6 @@
 """The CP-SAT model with one choice of machine and segment, next to the cumulative one."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -156,6 +157,8 @@ def test_slopes_are_enough_for_a_brief_run():
     scaled = ScaledInstance.from_instance(Instance(machines, requests))
     assert type(new_model(scaled)) is CpSatModel
     assert type(new_model(scaled, with_slopes=True)) is MachineSegmentModel
+    wide = replace(scaled.instance, machines=tuple(Machine(f"n{n}", 50) for n in range(12)))
+    assert type(new_model(ScaledInstance.from_instance(wide), with_slopes=True)) is CpSatModel
     rigid = ScaledInstance.from_instance(packed([14] * 13, 50, 4))
     assert type(new_model(rigid, with_slopes=True)) is CpSatModel
     assert maximised(new_model(scaled, with_slopes=True), aggregate=True)[1] == F(83, 84)
