@@ -16,7 +16,12 @@ from dlopt.models.coreservation.objective import objective_key
 from dlopt.models.coreservation.portfolio_state import PortfolioState, SearchOptions
 from dlopt.models.coreservation.rounded_units_bound import RoundedUnits
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
-from dlopt.models.coreservation.solutions import is_feasible, to_assignment
+from dlopt.models.coreservation.solutions import (
+    better_of_hint,
+    is_feasible,
+    to_assignment,
+    to_solution,
+)
 from dlopt.models.coreservation.upper_bounds import STEPS
 from dlopt.problems.coreservation import (
     Batch,
@@ -246,3 +251,32 @@ def test_a_hint_that_shares_in_floats_fall_below_is_kept():
     value = api.solve(instance, "portfolio").value
     found = exact_plan(instance, hint=plan, limits=Limits(work=300))
     assert found.value >= value > exact_plan(instance, limits=Limits(work=300)).value
+
+
+def test_a_hint_that_takes_more_than_the_check_allows_is_not_kept():
+    """The model has a little more room, for shares that fall short: this one does not."""
+    instance = on_one_machine(0.1 + 0.2, Part(0.7, 0, linear()))
+    scaled = scaled_of(instance)
+    most = scaled.parts[0].segments[-1].high
+    rejected, whole = to_solution(scaled, {}), {0: (0, most)}
+    assert is_feasible(scaled, whole) and scaled.capacity_allowance
+    assert better_of_hint(scaled, rejected, whole) is rejected
+    kept = better_of_hint(scaled, rejected, {0: (0, most // 2)})
+    assert api.check(instance, kept) == () and len(kept.shares) == 1
+
+
+def test_the_count_of_a_level_before_is_kept_in_coarser_units():
+    """All three are accepted, and the benefit is bounded given that."""
+    parts = [Part(THIRD, 0, linear()), Part(TENTH * 3), Part(TENTH * 3, TENTH, staircase(2))]
+    scaled = scaled_of(on_one_machine(F(1, 2), *parts), "rejections-then-benefit")
+    state = PortfolioState(scaled, Budget(Limits()), 0, SearchOptions("milp"))
+
+    def search(level, bounds):
+        bounds.append(rounded_units_bound.rounded_units_bound(state, level, 1, STEPS))
+
+    state.prove_levels(search)
+    rejections, benefit = state.result.bounds
+    best = optimum(scaled.instance, "rejections-then-benefit")
+    assert -rejections == best[0]
+    assert objective_key(scaled, state.result.incumbent) == (-best[0], best[1])
+    assert best[1] <= benefit <= best[1] + F(1, 10**6)
