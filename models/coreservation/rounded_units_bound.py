@@ -18,7 +18,7 @@ every bound of the count of requests or of their priorities holds as it is. The 
 an assignment of the rounded instance may overload a machine by less than a unit for each part.
 `RoundedUnits.to_true` gives the parts of an assignment the low ends of their true segments at the
 least, and takes from increments what overflows; where the low ends alone overflow, the schedule is
-searched again with that many units less of each machine, where none can.
+searched again with that many units less of each machine, where none can that has them.
 
 Examples
 --------
@@ -109,7 +109,10 @@ class RoundedUnits:
         return max((len(clique.parts) for clique in self.true.maximal_cliques()), default=0)
 
     def with_reserve(self) -> ScaledInstance:
-        """Return the rounded instance with so much less room that every assignment of it fits."""
+        """Return the rounded instance with so much less room that every assignment of it fits.
+
+        Except on machines with less room than the reserve, where parts of less than a unit may not.
+        """
         reserve = self.reserve
         free = [tuple(max(units - reserve, 0) for units in row) for row in self.instance.free]
         return replace(self.instance, free=tuple(free))
