@@ -14,7 +14,7 @@ from dlopt.cli.simulate_feedback_tables import report, to_data
 from dlopt.generation.uncertain_times import mamat7
 from dlopt.io import write
 from dlopt.problems.admission import write_scenario
-from dlopt.simulation.feedback import ExperimentSetting, FeedbackRun, compare_strategies
+from dlopt.simulation.feedback import ExperimentSetting, compare_strategies
 from tests.cli.conftest import THREE, Command, file_of
 
 PERIODS = 40
@@ -22,23 +22,6 @@ PERIOD = 20_000.0
 """A fifth of the default, and so fewer tasks."""
 FEW = ("--set", f"periods={PERIODS}", "--set", f"period={PERIOD:g}")
 SETTING = ExperimentSetting(periods=PERIODS, period=PERIOD)
-IDENTIFIED: dict[str, FeedbackRun] = {}
-"""Runs that identify a system, by their settings: most tests begin with the same two."""
-
-
-@pytest.fixture(autouse=True)
-def _identify_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    identification_run = ExperimentSetting.identification_run
-
-    def remembered(setting: ExperimentSetting, seed: int) -> FeedbackRun:
-        if setting.given is not None:
-            return identification_run(setting, seed)
-        settings = repr((setting, seed))
-        if settings not in IDENTIFIED:
-            IDENTIFIED[settings] = identification_run(setting, seed)
-        return IDENTIFIED[settings]
-
-    monkeypatch.setattr(ExperimentSetting, "identification_run", remembered)
 
 
 def test_it_prints_model_gains_stability_and_strategies(dlopt: Command) -> None:
