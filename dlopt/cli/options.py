@@ -272,6 +272,13 @@ Certificate = Annotated[
         rich_help_panel=OUTPUT,
     ),
 ]
+Certified = Annotated[
+    bool,
+    typer.Option(
+        "--certified",
+        help="State a bound, or optimality, only with a certificate that its checker has accepted.",
+    ),
+]
 Picture = Annotated[
     Path | None,
     typer.Option(
