@@ -15,8 +15,10 @@ from urllib.parse import quote
 from dlopt import registry
 from dlopt.batch.drawings import read_drawing
 from dlopt.batch.metrics import (
+    CertifiedShare,
     EvaluatedRecord,
     StepCurve,
+    certified_shares,
     evaluate,
     gap_profile,
     group_by_label,
@@ -97,6 +99,8 @@ def write_report(
     stems = registry.stems()
     for j in sorted(evaluated, key=lambda j: stems.index(j.record.key.problem)):
         groups.setdefault((j.record.key.problem, j.record.key.objective), []).append(j)
+    by_problem = (j.record for group in groups.values() for j in group)
+    certified = certified_shares(by_problem)
     wrong = [j for j in evaluated if j.beats_reference]
     failed = [j.record for j in evaluated if _failed(j.record)]
     unmeasured = {names: list(_unmeasured(group)) for names, group in groups.items()}
@@ -106,6 +110,7 @@ def write_report(
         versions=[*sorted({f"dlopt {record.key.dlopt}" for record in records}), *_solvers(records)],
         limits=sorted({_limits_text(record) for record in records}),
         alarms=_alarms(evaluated, wrong),
+        certified=certified,
         sections=[
             _section(*names, group, gallery) | {"unmeasured": unmeasured[names]}
             for names, group in groups.items()
@@ -117,7 +122,8 @@ def write_report(
     )
     with replacing(target) as file:
         file.write(page.encode())
-    return Report(wrong, gallery.skipped, list(chain.from_iterable(unmeasured.values())))
+    texts = list(chain.from_iterable(unmeasured.values()))
+    return Report(wrong, gallery.skipped, texts, certified)
 
 
 class Report(NamedTuple):
@@ -131,11 +137,14 @@ class Report(NamedTuple):
         Drawings that are not in the page, and why.
     unmeasured : list of str
         Methods that have schedules and no gap, where others have gaps, and why.
+    certified : list of CertifiedShare
+        How many optima are certified, for each problem and method.
     """
 
     contradictions: list[EvaluatedRecord]
     skipped: list[tuple[str, str]]
     unmeasured: list[str]
+    certified: list[CertifiedShare]
 
 
 class _Drawing(NamedTuple):
@@ -179,6 +188,7 @@ def _facts(records: Sequence[Record]) -> dict[str, int]:
         "methods": len({(record.key.problem, record.key.method) for record in records}),
         "schedules verified": sum(record.checked for record in records),
         "optima proven": sum(record.status is Status.OPTIMAL for record in records),
+        "optima certified": sum(record.certified for record in records),
         "without an answer": sum(not isinstance(record.status, Status) for record in records),
     }
 
@@ -214,7 +224,9 @@ def _alarms(evaluated: Sequence[EvaluatedRecord], wrong: Sequence[EvaluatedRecor
         for j in wrong
     ]
     invalid = [j for j in evaluated if j.record.status is Failure.INVALID]
-    return alarms + [f"{_at(j)}: {j.record.reason}" for j in invalid]
+    alarms += [f"{_at(j)}: {j.record.reason}" for j in invalid]
+    refused = [j for j in evaluated if j.record.certificate_is_refused]
+    return alarms + [f"{_at(j)}: certificate {j.record.certificate_check}" for j in refused]
 
 
 def _at(evaluated: EvaluatedRecord) -> str:

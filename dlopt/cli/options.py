@@ -64,6 +64,11 @@ def writable_folder(folder: Path) -> Path:
     return folder
 
 
+def writable_folder_or_none(folder: Path | None) -> Path | None:
+    """Return a folder that files can be written to, if one is given."""
+    return None if folder is None else writable_folder(folder)
+
+
 def drawable(path: Path | None) -> Path | None:
     """Return a path that a picture can be written to, if pictures can be drawn at all."""
     from dlopt.plotting import SUFFIXES

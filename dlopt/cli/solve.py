@@ -98,7 +98,8 @@ def solve(
 
     Status, value, bound and gap are printed; the gap is |value - bound| / |value|. By default there
     is no time limit. The status says by what optimality is proven; with --certified, what a solver
-    only claims is feasible, with the best certified bound. After Ctrl-C, what is known of the best verified solution so far is printed.
+    only claims is feasible, with the best certified bound. After Ctrl-C, what is known of the best
+    verified solution so far is printed.
 
     `dlopt methods` lists the methods, their objectives and the options that --set takes.
     """
