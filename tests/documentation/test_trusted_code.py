@@ -69,9 +69,9 @@ def code_lines(file: Path) -> int:
         if token.type not in _NOT_CODE:
             lines.update(range(token.start[0], token.end[0] + 1))
     for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            if isinstance(node.value.value, str):
-                lines.difference_update(range(node.lineno, (node.end_lineno or 0) + 1))
+        value = node.value if isinstance(node, ast.Expr) else None
+        if isinstance(value, ast.Constant) and isinstance(value.value, str):
+            lines.difference_update(range(value.lineno, (value.end_lineno or 0) + 1))
     return len(lines)
 
 
