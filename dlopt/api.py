@@ -155,7 +155,9 @@ def solve(
     own = checked.method_limits if certified else limits
     attempt = Attempt(query, own, hint, seed, read, progress, stop)
     with solver_settings(settings):
-        found = checked.certified(attempt) if certified else attempt.result()
+        found = attempt.result()
+        if certified:
+            found = checked.certified(found)
     if settings.log is not None:
         settings.log.raise_failure()
     return replace(found, instance=instance)  # also where nothing was there to be checked

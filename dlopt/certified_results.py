@@ -9,8 +9,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from dlopt import registry
 from dlopt.certificate_files import check_own_certificate, reason_for_no_certificate
@@ -19,6 +19,8 @@ from dlopt.method_run import Attempt
 from dlopt.query import Query
 from dlopt.result import Limits, Result, Status, is_in_class_of, shown_value
 from dlopt.returned_bounds import beyond, meets, proves
+
+SolutionT = TypeVar("SolutionT")
 
 BOUND_TIME_SHARE = 0.1
 """Share of the time limit for bounds with certificates, where the method has none. Chosen by hand.
@@ -39,13 +41,16 @@ class CertifiedAttempt:
         Of the method; bound methods get those that they have, too.
     stop : threading.Event, optional
         Once it is set, no further bound method is begun.
+    begun : float
+        When its time began, by `time.perf_counter`; by default now.
     """
 
     query: Query
     limits: Limits
     seed: int
-    options: Mapping[str, Any]
+    options: Mapping[str, object]
     stop: threading.Event | None = None
+    begun: float = field(default_factory=time.perf_counter)
 
     @property
     def method_limits(self) -> Limits:
@@ -55,20 +60,19 @@ class CertifiedAttempt:
             return self.limits
         return replace(self.limits, time_s=time_s * (1 - BOUND_TIME_SHARE))
 
-    def certified(self, attempt: Attempt) -> Result[Any]:
-        """Run the method, and return its result as `certified_result` does."""
-        begun = time.perf_counter()
-        return certified_result(self.query, attempt.result(), self._bounds(begun))
+    def certified(self, result: Result[SolutionT]) -> Result[SolutionT]:
+        """Return the result of the method as `certified_result` does."""
+        return certified_result(self.query, result, self.bound_results())
 
     @property
     def _has_bound_methods(self) -> bool:
         return self.query.method.kind == "exact" and self.query.problem.certified is not None
 
-    def _bounds(self, begun: float) -> Iterator[Result[Any]]:
+    def bound_results(self) -> Iterator[Result[object]]:
         """Yield the results of the bound methods that apply, while there is time."""
         query = self.query
         for entry in registry.methods(query.problem.stem) if self._has_bound_methods else ():
-            limits = self._left(begun)
+            limits = self._left()
             if entry.kind != "bound" or limits is None:
                 continue
             names = {option.name for option in entry.options}
@@ -80,20 +84,20 @@ class CertifiedAttempt:
             except DloptError:
                 continue  # it is only a help
 
-    def _left(self, begun: float) -> Limits | None:
+    def _left(self) -> Limits | None:
         """Return the limits of the next bound method, or None if time is up."""
         if self.stop is not None and self.stop.is_set():
             return None
         limits = Limits(work=self.limits.work, threads=self.limits.threads)
         if self.limits.time_s is None:
             return limits
-        left = self.limits.time_s - (time.perf_counter() - begun)
+        left = self.limits.time_s - (time.perf_counter() - self.begun)
         return replace(limits, time_s=left) if left > 0 else None
 
 
 def certified_result(
-    query: Query, result: Result[Any], others: Iterable[Result[Any]] = ()
-) -> Result[Any]:
+    query: Query, result: Result[SolutionT], others: Iterable[Result[object]] = ()
+) -> Result[SolutionT]:
     """Return a result without what it claims and has no accepted certificate of.
 
     Parameters
@@ -159,7 +163,7 @@ def _flaw(query: Query, result: Result[object]) -> str | None:
     return f"its certificate is refused: {found[0]}" if found else None
 
 
-def _without_claim(result: Result[Any], flaw: str) -> Result[Any]:
+def _without_claim(result: Result[SolutionT], flaw: str) -> Result[SolutionT]:
     infeasible = result.status is Status.INFEASIBLE
     claim = "infeasibility" if infeasible else f"a bound of {shown_value(result.bound)}"
     status = {
@@ -177,7 +181,9 @@ def _without_claim(result: Result[Any], flaw: str) -> Result[Any]:
     )
 
 
-def _with_bound(query: Query, plain: Result[Any], other: Result[Any]) -> Result[Any] | None:
+def _with_bound(
+    query: Query, plain: Result[SolutionT], other: Result[object]
+) -> Result[SolutionT] | None:
     """Return a result without a bound with that of another one; None if it proves nothing of it."""
     bound, value = other.bound, plain.value
     if bound is None or other.certificate is None or not is_in_class_of(plain, other):

@@ -148,7 +148,7 @@ def test_bound_methods_get_the_options_of_the_method() -> None:
     instance = Instance(Cluster(2, 1, 1), (Task("a", 0, 2, 4), Task("b", 0, 2, 4)))
     query = query_of(instance)
     claimed = dlopt.solve(instance, installments=2)
-    bounds = CertifiedAttempt(query, Limits(), 0, {"installments": 2})._bounds(0.0)
+    bounds = CertifiedAttempt(query, Limits(), 0, {"installments": 2}).bound_results()
     found = {bound.method: bound for bound in bounds}
     assert found.keys() == {"bound-window-cuts", "bound-fluid"}
     assert found["bound-window-cuts"].installments == 2

@@ -130,7 +130,7 @@ def _unpickle(payload: bytes) -> Header:
     return instance
 
 
-def _record_of(run: Run, result: Result[Any]) -> Record:
+def _record_of(run: Run, result: Result[object]) -> Record:
     return Record(
         run.key,
         run.instance,
@@ -172,7 +172,7 @@ def _invalid(run: Run, error: InvalidResultError) -> Record:
 
 
 def _with_certificate(
-    run: Run, instance: Header, result: Result[Any]
+    run: Run, instance: Header, result: Result[object]
 ) -> tuple[Record, bytes | None]:
     """Return the record of a result, and its certificate if it has one that is asked for."""
     record = _record_of(run, result)
