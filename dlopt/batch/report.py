@@ -15,7 +15,6 @@ from urllib.parse import quote
 from dlopt import registry
 from dlopt.batch.drawings import read_drawing
 from dlopt.batch.metrics import (
-    CertifiedShare,
     EvaluatedRecord,
     StepCurve,
     certified_shares,
@@ -100,7 +99,6 @@ def write_report(
     for j in sorted(evaluated, key=lambda j: stems.index(j.record.key.problem)):
         groups.setdefault((j.record.key.problem, j.record.key.objective), []).append(j)
     by_problem = (j.record for group in groups.values() for j in group)
-    certified = certified_shares(by_problem)
     wrong = [j for j in evaluated if j.beats_reference]
     failed = [j.record for j in evaluated if _failed(j.record)]
     unmeasured = {names: list(_unmeasured(group)) for names, group in groups.items()}
@@ -110,7 +108,7 @@ def write_report(
         versions=[*sorted({f"dlopt {record.key.dlopt}" for record in records}), *_solvers(records)],
         limits=sorted({_limits_text(record) for record in records}),
         alarms=_alarms(evaluated, wrong),
-        certified=certified,
+        certified=certified_shares(by_problem),
         sections=[
             _section(*names, group, gallery) | {"unmeasured": unmeasured[names]}
             for names, group in groups.items()
@@ -122,8 +120,7 @@ def write_report(
     )
     with replacing(target) as file:
         file.write(page.encode())
-    texts = list(chain.from_iterable(unmeasured.values()))
-    return Report(wrong, gallery.skipped, texts, certified)
+    return Report(wrong, gallery.skipped, list(chain.from_iterable(unmeasured.values())))
 
 
 class Report(NamedTuple):
@@ -137,14 +134,11 @@ class Report(NamedTuple):
         Drawings that are not in the page, and why.
     unmeasured : list of str
         Methods that have schedules and no gap, where others have gaps, and why.
-    certified : list of CertifiedShare
-        How many optima are certified, for each problem and method.
     """
 
     contradictions: list[EvaluatedRecord]
     skipped: list[tuple[str, str]]
     unmeasured: list[str]
-    certified: list[CertifiedShare]
 
 
 class _Drawing(NamedTuple):

@@ -62,7 +62,7 @@ def report(
     records = read_records(file)
     if not records:
         raise NotApplicableError(f"{file}: there are no records to report")
-    written = Report([], [], [], certified_shares(records))
+    written = Report([], [], [])
     if suffix == ".csv":
         write_baselines(records, write_to)
     else:
@@ -91,7 +91,9 @@ def report(
                 "report": str(write_to),
                 "records": len(records),
                 "contradictions": len(written.contradictions),
-                "certified": [asdict(one) | {"share": one.share} for one in written.certified],
+                "certified": [
+                    asdict(one) | {"share": one.share} for one in certified_shares(records)
+                ],
             }
         )
         print_result("report", content)

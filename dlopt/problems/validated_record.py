@@ -53,6 +53,8 @@ SolutionT_co = typing_extensions.TypeVar("SolutionT_co", covariant=True, default
 """The type of the solutions of an instance; of an instance of any problem, it is not known."""
 
 _CHECKS: dict[type, dict[str, tuple[Check, object, bool]]] = {}
+_FIELDS_LAST_FIRST: dict[type, tuple[str, ...]] = {}
+_NUMBER_TYPES = frozenset({int, float, Fraction})
 
 
 class Record(arithmetic.PrintableRecord):
@@ -291,15 +293,27 @@ def plain(value: Any) -> Any:
 
 def numbers_of(value: Any) -> Iterable[Number]:
     """Yield every number of a record, depth first, without those of the header."""
-    if isinstance(value, Record):
-        for item in dataclasses.fields(value):  # type: ignore[arg-type]
-            if not (item.name in HEADER_FIELDS and isinstance(value, Header)):
-                yield from numbers_of(getattr(value, item.name))
-    elif isinstance(value, tuple):
-        for entry in value:
-            yield from numbers_of(entry)
-    elif isinstance(value, int | float | Fraction) and not isinstance(value, bool):
-        yield value
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        kind = type(one)
+        if kind in _NUMBER_TYPES:
+            yield one
+        elif kind is tuple:
+            waiting.extend(reversed(one))
+        elif issubclass(kind, Record):
+            waiting += [getattr(one, name) for name in _fields_last_first(kind)]
+        elif issubclass(kind, int | float | Fraction) and kind is not bool:
+            yield one
+
+
+def _fields_last_first(kind: type[Record]) -> tuple[str, ...]:
+    """Return the names of the fields but those of the header, the last one first."""
+    if kind not in _FIELDS_LAST_FIRST:
+        left_out = HEADER_FIELDS if issubclass(kind, Header) else frozenset()
+        names = [item.name for item in dataclasses.fields(kind)]  # type: ignore[arg-type]
+        _FIELDS_LAST_FIRST[kind] = tuple(name for name in names[::-1] if name not in left_out)
+    return _FIELDS_LAST_FIRST[kind]
 
 
 def _as_exact(value: Any) -> Any:

@@ -10,8 +10,8 @@ from dlopt.backends.time_budget import Budget
 from dlopt.errors import NotApplicableError
 from dlopt.incumbents import offer
 from dlopt.models.common.objective_levels import as_objective_value, bound_reason
-from dlopt.models.coreservation.level_bounds import AssignmentResult
 from dlopt.models.coreservation.objective import trivial_bound
+from dlopt.models.coreservation.portfolio_state import AssignmentResult
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
 from dlopt.models.coreservation.search import solve_by_components
 from dlopt.models.coreservation.solutions import (

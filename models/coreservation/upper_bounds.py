@@ -1,9 +1,9 @@
 """The portfolio: bounding methods and primal heuristics, which applies when, for how much time.
 
-`STEPS` run in this order while the gap of the level is open, see `level_bounds` for the state that
-they share and `dlopt.models.common.portfolio` for their shares of the time. What is cheap comes
-first: bounds at single instants, the aggregated relaxation, whether everything fits, and a full
-model that is not too large, for a tenth of the time.
+`STEPS` run in this order while the gap of the level is open, see `portfolio_state` for the state
+that they share and `dlopt.models.common.portfolio` for their shares of the time. What is cheap
+comes first: bounds at single instants, the aggregated relaxation, whether everything fits, and a
+full model that is not too large, for a tenth of the time.
 
 Examples
 --------
@@ -31,18 +31,18 @@ from dlopt.models.coreservation.branch_and_price.columns import MAX_SCALED_VALUE
 from dlopt.models.coreservation.branch_and_price.search import BranchAndPrice
 from dlopt.models.coreservation.construction import construct_from_relaxation, raise_shares
 from dlopt.models.coreservation.full_model_bound import full_model_bound, milp_bound
-from dlopt.models.coreservation.level_bounds import (
-    FLOAT_BOUND_SLACK,
-    MACHINE_BOUND_TIME_SHARE,
-    MAX_SMALL_REQUESTS,
-    PortfolioState,
-    UpperBound,
-)
 from dlopt.models.coreservation.objective import (
     ObjectiveScaling,
     max_contribution,
     trivial_bound,
     value_of_empty,
+)
+from dlopt.models.coreservation.portfolio_state import (
+    FLOAT_BOUND_SLACK,
+    MACHINE_BOUND_TIME_SHARE,
+    MAX_SMALL_REQUESTS,
+    PortfolioState,
+    UpperBound,
 )
 
 RELAXATION_TIME_SHARE = 1 / 8

@@ -151,8 +151,7 @@ def test_shares_are_counted_by_problem_and_method() -> None:
 
 def test_the_page_has_the_shares(tmp_path: Path) -> None:
     record = only_record(CHAIN, "exact")
-    report = write_report([record, only_record(CHAIN, "heft")], tmp_path / "page.html")
-    assert report.certified == certified_shares([record])
+    write_report([record, only_record(CHAIN, "heft")], tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text()
     size = f"{(record.certificate_bytes or 0) / 1000:.1f}"
     cells = "</td><td class=n>".join(["exact", "1", "1", percent(1.0), "0", size])

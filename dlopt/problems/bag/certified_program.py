@@ -34,7 +34,7 @@ from dlopt.problems.allowance import DRIFT
 from dlopt.problems.bag.checker_times import duration, times_from
 from dlopt.problems.bag.data import Instance, Solution, Task
 from dlopt.problems.bag.goals import OBJECTIVES, origin
-from dlopt.problems.certificate_remarks import TimeGrid, stated_grid, stated_number
+from dlopt.problems.certificate_units import TimeGrid, stated_grid, stated_number
 from dlopt.problems.step_formulation import StepProgram, TaskTimes
 from dlopt.result import Result, Value
 

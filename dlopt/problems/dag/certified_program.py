@@ -17,7 +17,7 @@ from itertools import chain, product
 
 from dlopt.arithmetic import exact
 from dlopt.certificates import StatedProgram
-from dlopt.problems.certificate_remarks import TimeGrid, stated_grid, stated_number
+from dlopt.problems.certificate_units import TimeGrid, stated_grid, stated_number
 from dlopt.problems.dag.checker_times import CheckerTimes, first_tasks, last_tasks
 from dlopt.problems.dag.data import Edge, Instance, Solution
 from dlopt.problems.step_formulation import StepProgram, TaskTimes
