@@ -61,11 +61,13 @@ def test_solve_and_go_on_and_report(dlopt: Command, three: Path, tmp_path: Path)
     assert (tmp_path / "rows.jsonl").read_bytes().startswith(before)
 
     flags = ("-o", "r.html", "--title", "Three & more", "--json")
+    share = {"problem": "iit", "method": "exact", "optimal": 2, "certified": 0, "share": 0.0}
     assert dlopt("report", "rows.jsonl", *flags).content == {
         "report": "r.html",
         "records": 6,
         "rows": 6,
         "contradictions": 0,
+        "certified": [share | {"refused": 0, "size_bytes": None}],
     }
     assert "<h1>Three &amp; more</h1>" in (tmp_path / "r.html").read_text()
     assert "r.csv: 6 records" in dlopt("report", "rows.jsonl", "-o", "r.csv").out
