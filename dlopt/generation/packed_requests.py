@@ -16,7 +16,7 @@ from itertools import pairwise
 
 from dlopt.arithmetic import Number, exact, is_finite, shown
 from dlopt.errors import NotApplicableError
-from dlopt.generation.distributions import check_count, positive_float
+from dlopt.generation.distributions import check_count, check_counts, positive_float
 from dlopt.generation.request_distributions import (
     MOST_PARTS,
     MOST_REQUESTS,
@@ -68,8 +68,7 @@ def triplets(
     Instance
     """
     streams = RandomStreams("triplets", seed)
-    for name, value in {"machines": machines, "layers": layers}.items():
-        check_count(name, value, MOST_MACHINES)
+    check_counts(MOST_MACHINES, machines=machines, layers=layers)
     check_count("parts", parts, MOST_PARTS)
     check_count("capacity", capacity, 10**12)
     if not is_finite(slack) or slack < 0:
@@ -123,8 +122,7 @@ def tiles(
     Instance
     """
     streams = RandomStreams("tiles", seed)
-    for name, value in {"machines": machines, "instants": instants, "pieces": pieces}.items():
-        check_count(name, value, MOST_MACHINES)
+    check_counts(MOST_MACHINES, machines=machines, instants=instants, pieces=pieces)
     check_count("capacity", capacity, 10**9)
     check_non_negative("extra", extra)
     if pieces > instants * capacity:

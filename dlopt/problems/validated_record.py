@@ -105,7 +105,7 @@ class Record(arithmetic.PrintableRecord):
         """
         values, found = examine(cls, data)
         if found:
-            raise InvalidInstanceError(found)
+            raise InvalidInstanceError(found, as_json=True)
         return _checked(cls, values)
 
     def to_data(self) -> dict[str, Any]:

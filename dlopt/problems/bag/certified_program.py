@@ -1,7 +1,7 @@
 """What a certificate proves of independent tasks.
 
 Makespan: that the step formulation (`dlopt.problems.step_formulation`) of all schedules that end
-by an instant `T` of a grid has no point; each machine is a group. Numbers of tasks on time: that
+by an instant `T` of a grid is infeasible; each machine is a group. Numbers of tasks on time: that
 no point of the same formulation, in which a variable says that a task runs on time, has more than
 so many; levels of an objective are added up, each weighted with more than all later ones can be.
 Flowtime: that no assignment of tasks to positions on machines costs less, where a task that `q`
