@@ -25,7 +25,7 @@ from dlopt.cli.options import (
     method_names,
     pairs,
     writable,
-    writable_folder_or_none,
+    writable_folder,
 )
 from dlopt.cli.progress import bar
 from dlopt.errors import NotApplicableError, printable
@@ -145,7 +145,7 @@ def batch(
         typer.Option(
             "--certificates",
             metavar="FOLDER",
-            callback=writable_folder_or_none,
+            callback=writable_folder,
             help="Write the certificates of bounds into this folder, checked.",
         ),
     ] = None,

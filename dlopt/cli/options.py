@@ -52,8 +52,10 @@ def writable_or_standard(path: Path | None) -> Path | None:
     return path if path == STANDARD else writable(path)
 
 
-def writable_folder(folder: Path) -> Path:
+def writable_folder(folder: Path | None) -> Path | None:
     """Return a folder that files can be written to; it may have to be made."""
+    if folder is None:
+        return None
     if folder.exists() and not folder.is_dir():
         raise NotApplicableError(f"cannot write to {folder}: it is no folder")
     home = folder if folder.exists() else folder.resolve().parent
@@ -62,11 +64,6 @@ def writable_folder(folder: Path) -> Path:
     if not os.access(home, os.W_OK | os.X_OK):
         raise NotApplicableError(f"cannot write to {home}: no permission")
     return folder
-
-
-def writable_folder_or_none(folder: Path | None) -> Path | None:
-    """Return a folder that files can be written to, if one is given."""
-    return None if folder is None else writable_folder(folder)
 
 
 def drawable(path: Path | None) -> Path | None:
@@ -294,13 +291,6 @@ Certificate = Annotated[
         callback=writable,
         help="Write the proof of the bound as a VIPR certificate; exit code 4 if there is none.",
         rich_help_panel=OUTPUT,
-    ),
-]
-Certified = Annotated[
-    bool,
-    typer.Option(
-        "--certified",
-        help="State a bound, or optimality, only with a certificate that its checker has accepted.",
     ),
 ]
 Picture = Annotated[

@@ -26,7 +26,6 @@ from dlopt.cli.memory import bounded
 from dlopt.cli.options import (
     AsJson,
     Certificate,
-    Certified,
     Exactly,
     Floating,
     Fractions,
@@ -82,7 +81,13 @@ def solve(
     parameters: SolverParameters = None,
     _list_parameters: ListSolverParameters = False,
     memory: Memory = None,
-    certified: Certified = False,
+    certified: Annotated[
+        bool,
+        typer.Option(
+            "--certified",
+            help="State a bound, or optimality, only with a certificate that is accepted.",
+        ),
+    ] = False,
     seed: Seed = 0,
     exact_numbers: Exactly = False,
     float_numbers: Floating = False,
