@@ -42,7 +42,10 @@ from dlopt.models.multistage.scaled_instance import ScaledInstance as ScaledRese
 _SUBPROBLEMS = 30
 """Limit on the branch-and-bound nodes of a forged proof."""
 _FACTORS = tuple(Fraction(n, 100) for n in (0, 25, 50, 75, 90, 99))
-_ROW = r"(?:row|cut|z_|q_|y_|assigned|release|monotone|precedence|capacity|task|place)\S* [GL] "
+_ROW = (
+    r"(?:row|cut|z_|q_|y_|assigned|release|monotone|precedence|capacity|conflict|total|task|place)"
+    r"\S* [GL] "
+)
 _TENTHS = (Fraction(1, 2), Fraction(9, 10), Fraction(99, 100))
 
 
