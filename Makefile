@@ -34,7 +34,7 @@ $(VENV)/ready-demo: pyproject.toml | $(VENV)/bin/python
 	@touch $@
 
 $(VENV)/ready: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet $(EDITABLE) '.[plot,sim,fast,dev]'
+	$(BIN)/python -m pip install --quiet $(EDITABLE) '.[plot,sim,fast,dev,docs]'
 	touch $(VENV)/ready-demo $@
 
 demo: $(VENV)/ready-demo ## solve, compare and draw shipped instances: three pictures and a page in demo/
@@ -119,10 +119,9 @@ baselines: $(VENV)/ready ## what is proven of the shipped instances: instances/B
 	$(BIN)/dlopt report $(OUT)/baselines.jsonl -o instances/BASELINES.csv
 
 docs: $(VENV)/ready ## the documentation site: build/site/index.html, readable without a network
-	$(BIN)/python -m pip install --quiet $(EDITABLE) '.[docs]'
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -c docs -d build/doctrees . build/site
 
-wheel: $(VENV)/ready ## sdist and wheel, tried in a clean environment outside the checkout
+wheel: $(VENV)/ready ## sdist and wheel in dist/, tried in a clean environment outside the checkout
 	BIN=$(BIN) PYTHON=$(PYTHON) sh .ci/wheel
 
 clean: ## all that was made

@@ -43,7 +43,7 @@ _SUBPROBLEMS = 30
 """Limit on the branch-and-bound nodes of a forged proof."""
 _FACTORS = tuple(Fraction(n, 100) for n in (0, 25, 50, 75, 90, 99))
 _ROW = (
-    r"(?:row|cut|[zqyxrm]_|w_|assigned|release|monotone|precedence|capacity|task|place"
+    r"(?:row|cut|[zqyxrm]_|w_|assigned|release|monotone|precedence|capacity|conflict|total|task|place"
     r"|accepted|piece|count|level)\S* [GL] "
 )
 _TENTHS = (Fraction(1, 2), Fraction(9, 10), Fraction(99, 100))

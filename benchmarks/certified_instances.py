@@ -166,6 +166,7 @@ _BAGS = (
     (bag.Instance(etc=((9, 9), (5, 6), (7, 8), (6, 8), (9, 6))), "makespan"),
     (bag.Instance(etc=((2, 3), (2, 3), (2, None))), "makespan"),
     (bag.Instance(etc=((4, 9), (1, 9), (2, 3))), "flowtime"),
+    (_dated(1, (4, 0, None, "firm"), (1, 1, None, "firm"), (2, 2, None, "firm")), "flowtime"),
     (_dated(1, *[(2, 0, 5, "firm")] * 3), "accepted"),
     (_DATED, "critical-then-all"),
     (_DATED, "by-priority"),

@@ -21,9 +21,10 @@ def changed(instance: Any, draw: random.Random) -> Any:
         if instance.etc is None:
             at = draw.randrange(len(instance.tasks))
             task = instance.tasks[at]
-            change = draw.choice(
-                ({"work": task.work + 1}, {"absolute_deadline": task.absolute_deadline - 1})
-            )
+            due = task.absolute_deadline
+            later = {"release": task.release + 1}
+            less_time = later if due is None else {"absolute_deadline": due - 1}
+            change = draw.choice(({"work": task.work + 1}, less_time))
             tasks = [*instance.tasks]
             tasks[at] = replace(task, **change)
             return replace(instance, tasks=tuple(tasks))

@@ -16,6 +16,7 @@ from dlopt.aliases import module_getattr, renamed_property
 from dlopt.arithmetic import PrintableRecord
 from dlopt.backends.solver_settings import LogLines, ParameterValue, SolverSettings, solver_settings
 from dlopt.best_known_check import Contradiction, contradictions
+from dlopt.certified_results import CertifiedAttempt
 from dlopt.errors import DloptError, NotApplicableError
 from dlopt.method_run import Attempt
 from dlopt.presented_record import TabularRecord
@@ -58,6 +59,7 @@ def solve(
     stop: threading.Event | None = None,
     solver_log: Callable[[str], object] | bool = False,
     solver_parameters: Mapping[str, ParameterValue] | None = None,
+    certified: bool = False,
     **options: Any,
 ) -> Result[SolutionT_co]:
     """Solve an instance, and check the answer.
@@ -98,6 +100,10 @@ def solve(
         Parameters of CP-SAT and HiGHS by the names that these give them; each goes to the solver
         that has it, and has no effect where a method does not use that. Those that can be set
         are in the tables of `dlopt.backends.solver_parameters`.
+    certified : bool, default False
+        State a bound only with a certificate that `dlopt.check_certificate` accepts, see
+        `dlopt.certified_results`: without one the status is ``FEASIBLE`` instead of ``OPTIMAL``.
+        Of a time limit `exact` then leaves a tenth for bound methods; checks are not interrupted.
     **options
         The method's own, see ``dlopt methods``.
 
@@ -145,8 +151,13 @@ def solve(
         raise NotApplicableError(f"stop is a threading.Event, not a {type(stop).__name__}")
     read = entry.read_options(options)
     settings = _settings_of(entry, solver_log, solver_parameters)
+    checked = CertifiedAttempt(query, limits, seed, read, stop)
+    own = checked.method_limits if certified else limits
+    attempt = Attempt(query, own, hint, seed, read, progress, stop)
     with solver_settings(settings):
-        found = Attempt(query, limits, hint, seed, read, progress, stop).result()
+        found = attempt.result()
+        if certified:
+            found = checked.certified(found)
     if settings.log is not None:
         settings.log.raise_failure()
     return replace(found, instance=instance)  # also where nothing was there to be checked

@@ -48,11 +48,22 @@ def write_certificate(result: Result[Any], path: str | os.PathLike[str]) -> None
     ...     result.bound, check_certificate(instance, result, path)
     (1, ())
     """
-    if result.certificate is None:
-        raise NotApplicableError(f"there is no certificate: {reason_for_no_certificate(result)}")
-    text = vipr.to_text(result.certificate)
+    text = certificate_text(result)
     with replacing(path) as file:
         file.write(text.encode())
+
+
+def certificate_text(result: Result[object]) -> str:
+    """Return the certificate of a result as the text of a VIPR file.
+
+    Raises
+    ------
+    NotApplicableError
+        If the result has none.
+    """
+    if result.certificate is None:
+        raise NotApplicableError(f"there is no certificate: {reason_for_no_certificate(result)}")
+    return vipr.to_text(result.certificate)
 
 
 def reason_for_no_certificate(result: Result[object]) -> str:
@@ -116,24 +127,76 @@ def check_certificate(
     NotApplicableError
         If the problem has no certificates, or the result has nothing to be proven.
     """
-    problem = problem_of(instance)
-    verify = problem.load_certified()
-    if verify is None:
-        raise NotApplicableError(f"{problem.stem} has no certificates")
-    goal = problem.module.OBJECTIVES.get(result.objective)
-    if goal is None:
-        raise NotApplicableError(f"{problem.stem} has no objective {result.objective!r}")
-    infeasible = result.status is Status.INFEASIBLE
-    if result.bound is None and not infeasible:
-        raise NotApplicableError("the result has no bound that could be proven")
+    _require_provable(instance, result)
     certificate = vipr.parse(load_text(path, "VIPR file"), os.fspath(path))
+    return _violations(instance, result, certificate)
+
+
+def check_own_certificate(instance: Header, result: Result[object]) -> tuple[Violation, ...]:
+    """Return what keeps the certificate that a result has from proving its bound.
+
+    It is checked as the file that `write_certificate` writes.
+
+    Parameters
+    ----------
+    instance : Instance
+    result : Result
+
+    Returns
+    -------
+    tuple of Violation
+        See `check_certificate`.
+
+    Raises
+    ------
+    NotApplicableError
+        If the result has no certificate, or the problem has none.
+
+    Notes
+    -----
+    Complexity: linear in the length of the file, in rational arithmetic.
+
+    Examples
+    --------
+    >>> from dlopt.api import solve
+    >>> from dlopt.io import read
+    >>> instance = read("instances/admission/two-tasks-one-channel.json")
+    >>> check_own_certificate(instance, solve(instance, "bound-window-cuts"))
+    ()
+    """
+    try:
+        certificate = vipr.parse(certificate_text(result))
+    except NotApplicableError:
+        raise
+    except ValueError as error:  # what does not cover all cases cannot be written, or read again
+        return (Violation("proof", str(error)),)
+    _require_provable(instance, result)
+    return _violations(instance, result, certificate)
+
+
+def _require_provable(instance: Header, result: Result[object]) -> None:
+    problem = problem_of(instance)
+    if problem.certified is None:
+        raise NotApplicableError(f"{problem.stem} has no certificates")
+    if result.objective not in problem.module.OBJECTIVES:
+        raise NotApplicableError(f"{problem.stem} has no objective {result.objective!r}")
+    if result.bound is None and result.status is not Status.INFEASIBLE:
+        raise NotApplicableError("the result has no bound that could be proven")
+
+
+def _violations(
+    instance: Header, result: Result[object], certificate: vipr.Certificate
+) -> tuple[Violation, ...]:
+    problem = problem_of(instance)
+    verify, goal = problem.load_certified(), problem.module.OBJECTIVES[result.objective]
+    assert verify is not None  # it was asked for
     flaw = certificate.flaw()
     if flaw is not None:
         return (Violation("proof", flaw),)
     proven, mismatch = verify(instance, result, certificate)
     if mismatch is not None:
         return (Violation("program", mismatch),)
-    if infeasible:
+    if result.status is Status.INFEASIBLE:
         return () if proven is None else (Violation("bound", "plans are not excluded"),)
     origin = exact(origin_of(problem.module, instance, result.objective))
     return () if proven is None else _bound_violations(result, proven, goal.sense, origin)

@@ -1,13 +1,17 @@
 """Certificates of bounds: they prove what results say, of the instance they are of."""
 
+import csv
 import math
 import re
+from collections import Counter
 from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 from hypothesis import given
 
 import dlopt
+from dlopt import registry
 from dlopt.certificate_files import check_certificate, write_certificate
 from dlopt.errors import InvalidInstanceError, NotApplicableError
 from dlopt.formats import vipr
@@ -16,7 +20,7 @@ from dlopt.problems.bag import Instance as BagInstance
 from dlopt.problems.bag import Machine
 from dlopt.problems.bag import Task as BagTask
 from dlopt.problems.cluster import Cluster
-from dlopt.result import Limits, Result, Status
+from dlopt.result import Limits, Result, Status, levels_of
 from tests.heuristics.admission.strategies import streams
 from tests.instance_files import ROOT
 
@@ -45,21 +49,47 @@ def test_bounds_of_shipped_instances_are_proven(file, method, tmp_path):
             assert said or result.status in (Status.OPTIMAL, Status.LIMIT, Status.UNKNOWN)
 
 
-TASKS = [
-    file
-    for stem in ("dag", "bag")
-    for file in sorted((INSTANCES / stem).rglob("*.json"))
-    if file.stem != "braun-24"  # its tree of cases is large
-]
+SLOW = {"random-30", "braun-24", "between-grid-points", "nodes-that-differ"}
+"""Instances whose searches take long, or whose trees of cases are large; `make baselines` has them.
+"""
 
 
-@pytest.mark.parametrize("file", TASKS, ids=lambda file: file.stem)
-def test_optima_of_shipped_graphs_and_bags_are_proven(file, tmp_path):
-    instance = dlopt.read(file, exact_numbers=True)
-    result = dlopt.solve(instance)
-    assert (result.status, result.proof) == (Status.OPTIMAL, "certificate")
-    write_certificate(result, tmp_path / "proof.vipr")
-    assert check_certificate(instance, result, tmp_path / "proof.vipr") == ()
+def certified_baselines():
+    """Return the lines of instances/BASELINES.csv whose optima are certified, by instance."""
+    found = {}
+    with (INSTANCES / "BASELINES.csv").open(newline="", encoding="utf-8") as table:
+        for line in csv.DictReader(table):
+            if line["proof"] == "certificate" and line["optimum"] and line["instance"] not in SLOW:
+                found.setdefault((line["problem"], line["instance"]), []).append(line)
+    return found
+
+
+BASELINES = certified_baselines()
+
+
+@pytest.mark.parametrize("key", BASELINES, ids="-".join)
+def test_the_optima_of_shipped_instances_are_certified(key):
+    """Each has a certificate of its own, which the checker accepts."""
+    stem, name = key
+    (file,) = (INSTANCES / stem).rglob(f"{name}.json")
+    instance = dlopt.read(file)
+    for line in BASELINES[key]:
+        result = dlopt.solve(instance, objective=line["objective"], certified=True)
+        assert (result.status, result.proof) == (Status.OPTIMAL, "certificate")
+        optimum = [float(Fraction(level)) for level in line["optimum"].split()]
+        assert [float(level) for level in levels_of(result.value)] == optimum
+
+
+def test_the_page_of_the_instances_states_the_shares():
+    with (INSTANCES / "BASELINES.csv").open(newline="", encoding="utf-8") as table:
+        optima = [line for line in csv.DictReader(table) if line["optimum"]]
+    proofs, stems = ("certificate", "exact", "solver"), registry.stems()
+    assert {line["proof"] for line in optima} <= set(proofs)
+    counts = Counter((line["problem"], line["proof"]) for line in optima)
+    rows = [[stem, *(str(counts[stem, proof]) for proof in proofs)] for stem in stems]
+    page = (INSTANCES / "README.md").read_text(encoding="utf-8").splitlines()
+    cells = ([cell.strip() for cell in line.split("|")[1:-1]] for line in page)
+    assert [row for row in cells if len(row) == 4 and row[0] in stems] == rows
 
 
 @pytest.mark.property

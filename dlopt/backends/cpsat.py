@@ -62,12 +62,12 @@ _BISECTION_CONFLICTS = 100
 `WIDE_DOMAIN` is solved, and objectives with narrow domains are not searched in this way."""
 
 
-SECONDS_PER_EFFORT = 20
+SECONDS_PER_EFFORT = 60
 """Seconds after which a unit of deterministic time is over in any case.
 
-Chosen by hand: a unit takes about a second, and several on a machine that is shared. In a model
-with two variables of some 10^11 values, CP-SAT counted .26 units while it propagated for 15 minutes
-(`tests/models/coreservation`).
+Chosen by hand: a unit takes about a second, and 20 or more on a machine that is overloaded. In a
+model with two variables of some 10^11 values, CP-SAT counted .26 units while it propagated for 15
+minutes (`tests/models/coreservation`).
 """
 
 

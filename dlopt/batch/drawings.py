@@ -20,8 +20,8 @@ _SVG = re.compile(
 )
 
 
-def file_name(key: RunKey) -> str:
-    """Return what the drawing of a run is called: no other run has the same name.
+def file_name(key: RunKey, suffix: str = ".svg") -> str:
+    """Return what the drawing or the certificate of a run is called, which no other run is.
 
     Examples
     --------
@@ -33,7 +33,7 @@ def file_name(key: RunKey) -> str:
     words = [key.hash[:12], key.method, key.objective, str(key.seed)]
     words += [f"{name}-{value}" for name, value in key.options]
     name = re.sub(r"[^A-Za-z0-9_.+-]", "-", "_".join(words))[:_MOST_LETTERS]
-    return f"{name}_{_digest(key)}.svg"
+    return f"{name}_{_digest(key)}{suffix}"
 
 
 def _digest(key: RunKey) -> str:

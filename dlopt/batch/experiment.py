@@ -132,6 +132,7 @@ def plan_runs(
     numbers: Numbers = "as-written",
     hard_timeout_s: float | None = None,
     pictures: bool = False,
+    certificates: bool = False,
     kill_after_s: float | None = None,
 ) -> ExperimentPlan:
     """Return the runs of instances times methods times objectives times limits times seeds.
@@ -158,6 +159,8 @@ def plan_runs(
         and a minute; without a time limit, never.
     pictures : bool, default False
         Draw the plans.
+    certificates : bool, default False
+        Write the certificates of bounds, and check them.
     kill_after_s : float, optional
         Former name of `hard_timeout_s`.
 
@@ -217,7 +220,7 @@ def plan_runs(
                 )
                 timeout_s = _hard_timeout(limit, hard_timeout_s)
                 head = (item.name, item.family, entry.kind, entry.claim)
-                runs[key] = Run(key, *head, payload, timeout_s, pictures)
+                runs[key] = Run(key, *head, payload, timeout_s, pictures, certificates)
     if names:
         _refuse_unused(used, methods or (), goals, given)
     return ExperimentPlan(tuple(runs.values()), tuple(skipped), tuple(duplicates))

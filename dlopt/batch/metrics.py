@@ -57,9 +57,10 @@ class MethodSummary:
     Parameters
     ----------
     label : str
-    runs, plans, at_reference, optimal, proven : int
+    runs, plans, at_reference, optimal, proven, certified : int
         How many in all; with a plan; with the best that is proven possible; called optimal by the
-        method itself; of these, with a bound that is proven in rational arithmetic.
+        method itself; of these, with a bound that is proven in rational arithmetic; of these, with
+        a certificate, see `Record.certified`.
     failures : int
         Runs without an answer: failed, crashed, invalid, or ended for time or memory.
     unsound : int
@@ -76,12 +77,70 @@ class MethodSummary:
     at_reference: int
     optimal: int
     proven: int
+    certified: int
     failures: int
     unsound: int
     mean: float | None
     median: float | None
     largest: float | None
     time_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class CertifiedShare:
+    """How many of the optima of a method have certificates, over all objectives.
+
+    Parameters
+    ----------
+    problem, method : str
+    optimal, certified, refused : int
+        Optima, those with a certificate, and certificates that the checker refused.
+    size_bytes : int, optional
+        Of all certificates that were written.
+    """
+
+    problem: str
+    method: str
+    optimal: int
+    certified: int
+    refused: int
+    size_bytes: int | None
+
+    @property
+    def share(self) -> float | None:
+        """The part of the optima that is certified; None if there are no optima."""
+        return self.certified / self.optimal if self.optimal else None
+
+
+def certified_shares(records: Iterable[Record]) -> list[CertifiedShare]:
+    """Return how many optima are certified, for each problem and method that has optima.
+
+    Problems and methods stand in the order of their first records.
+
+    Examples
+    --------
+    >>> from dlopt import load
+    >>> from dlopt.batch.runs import solve_run
+    >>> from dlopt.batch.experiment import plan_runs
+    >>> runs = plan_runs([load("dag/chain"), load("iit/three-nodes")], ["exact"]).runs
+    >>> for one in certified_shares(solve_run(run).record for run in runs):
+    ...     print(one.problem, one.method, one.optimal, one.certified, one.share)
+    dag exact 1 1 1.0
+    iit exact 1 0 0.0
+    """
+    groups: dict[tuple[str, str], list[Record]] = {}
+    for record in records:
+        groups.setdefault((record.key.problem, record.key.method), []).append(record)
+    found = []
+    for (stem, method), own in groups.items():
+        optimal = sum(record.status is Status.OPTIMAL for record in own)
+        refused = sum(record.certificate_is_refused for record in own)
+        sizes = [one.certificate_bytes for one in own if one.certificate_bytes is not None]
+        if optimal or refused:
+            certified = sum(record.certified for record in own)
+            size = sum(sizes) if sizes else None
+            found.append(CertifiedShare(stem, method, optimal, certified, refused, size))
+    return found
 
 
 def objective_of(record: Record) -> Objective:
@@ -160,6 +219,7 @@ def summarise_method(label: str, evaluated: Sequence[EvaluatedRecord]) -> Method
             j.record.status is Status.OPTIMAL and j.record.proof in ("exact", "certificate")
             for j in evaluated
         ),
+        certified=sum(j.record.certified for j in evaluated),
         failures=sum(not isinstance(j.record.status, Status) for j in evaluated),
         unsound=sum(j.record.status is Status.UNSOUND for j in evaluated),
         mean=statistics.fmean(gaps) if gaps else None,

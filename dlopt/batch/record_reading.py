@@ -97,7 +97,7 @@ _Value: TypeAlias = Annotated[
 class RecordLine(BaseModel):
     """A line, each field with the rule that a fault quotes as its description.
 
-    Lines of older releases have no `proof`, `origin` and `installments`.
+    Lines of older releases have no `proof`, `origin`, `installments` and `certificate`.
     """
 
     model_config = ConfigDict(strict=True)
@@ -133,6 +133,9 @@ class RecordLine(BaseModel):
     installments: Annotated[int | None, Field(gt=0), _rule("a positive integer, or null")] = None
     proof: Annotated[Proof | None, _one_of(*PROOFS, null=True)] = None
     origin: Annotated[Number, PlainValidator(_number), _rule("a number")] = 0
+    certificate: _TextOrNone = None
+    certificate_bytes: Annotated[int | None, Field(ge=0), _rule("a size in bytes, or null")] = None
+    certificate_check: _TextOrNone = None
     answer: Any = None
 
 

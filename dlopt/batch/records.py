@@ -13,6 +13,8 @@ from dlopt.result import Limits, PlanClass, Proof, Result, Status, Value
 
 VERSION = 2
 """Version of the format of a line."""
+ACCEPTED = "accepted"
+"""What is recorded of a certificate in which its checker found no flaw."""
 Numbers: TypeAlias = Literal["as-written", "exact", "float"]
 """How the numbers of an instance file were read, see `dlopt.read`."""
 
@@ -91,6 +93,12 @@ class Record(PrintableRecord):
         Chunks a node may get, of the plan class ``k``.
     picture : str, optional
         The file of the drawing, relative to the folder of the records.
+    certificate : str, optional
+        The file of the certificate of the bound, likewise; None if none was written.
+    certificate_bytes : int, optional
+        Its size.
+    certificate_check : str, optional
+        What its checker found: ``accepted``, or ``refused`` and why.
     answer : object, optional
         Of an invalid result, instance and result as the data of files.
     """
@@ -114,12 +122,26 @@ class Record(PrintableRecord):
     origin: Number = 0
     installments: int | None = None
     picture: str | None = None
+    certificate: str | None = None
+    certificate_bytes: int | None = None
+    certificate_check: str | None = None
     answer: Any = field(default=None, repr=False, compare=False)
 
     @property
     def checked(self) -> bool:
         """Whether there is a plan and it broke no rule."""
         return self.status in (Status.OPTIMAL, Status.FEASIBLE)
+
+    @property
+    def certificate_is_refused(self) -> bool:
+        """Whether the checker found a flaw in the certificate."""
+        return self.certificate_check not in (None, ACCEPTED)
+
+    @property
+    def certified(self) -> bool:
+        """Whether optimality has a certificate, which was not refused where it was checked."""
+        has_certificate = self.proof == "certificate" and not self.certificate_is_refused
+        return self.status is Status.OPTIMAL and has_certificate
 
     def to_line(self) -> bytes:
         """Return the record as a line of JSON, its end included.
@@ -163,6 +185,9 @@ class Record(PrintableRecord):
             "solver": self.solver,
             "solver_version": self.solver_version,
             "picture": self.picture,
+            "certificate": self.certificate,
+            "certificate_bytes": self.certificate_bytes,
+            "certificate_check": self.certificate_check,
         }
         return data if self.answer is None else data | {"answer": self.answer}
 

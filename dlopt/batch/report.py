@@ -17,6 +17,7 @@ from dlopt.batch.drawings import read_drawing
 from dlopt.batch.metrics import (
     EvaluatedRecord,
     StepCurve,
+    certified_shares,
     evaluate,
     gap_profile,
     group_by_label,
@@ -97,6 +98,7 @@ def write_report(
     stems = registry.stems()
     for j in sorted(evaluated, key=lambda j: stems.index(j.record.key.problem)):
         groups.setdefault((j.record.key.problem, j.record.key.objective), []).append(j)
+    by_problem = (j.record for group in groups.values() for j in group)
     wrong = [j for j in evaluated if j.beats_reference]
     failed = [j.record for j in evaluated if _failed(j.record)]
     unmeasured = {names: list(_unmeasured(group)) for names, group in groups.items()}
@@ -106,6 +108,7 @@ def write_report(
         versions=[*sorted({f"dlopt {record.key.dlopt}" for record in records}), *_solvers(records)],
         limits=sorted({_limits_text(record) for record in records}),
         alarms=_alarms(evaluated, wrong),
+        certified=certified_shares(by_problem),
         sections=[
             _section(*names, group, gallery) | {"unmeasured": unmeasured[names]}
             for names, group in groups.items()
@@ -179,6 +182,7 @@ def _facts(records: Sequence[Record]) -> dict[str, int]:
         "methods": len({(record.key.problem, record.key.method) for record in records}),
         "schedules verified": sum(record.checked for record in records),
         "optima proven": sum(record.status is Status.OPTIMAL for record in records),
+        "optima certified": sum(record.certified for record in records),
         "without an answer": sum(not isinstance(record.status, Status) for record in records),
     }
 
@@ -214,7 +218,9 @@ def _alarms(evaluated: Sequence[EvaluatedRecord], wrong: Sequence[EvaluatedRecor
         for j in wrong
     ]
     invalid = [j for j in evaluated if j.record.status is Failure.INVALID]
-    return alarms + [f"{_at(j)}: {j.record.reason}" for j in invalid]
+    alarms += [f"{_at(j)}: {j.record.reason}" for j in invalid]
+    refused = [j for j in evaluated if j.record.certificate_is_refused]
+    return alarms + [f"{_at(j)}: certificate {j.record.certificate_check}" for j in refused]
 
 
 def _at(evaluated: EvaluatedRecord) -> str:

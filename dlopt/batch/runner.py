@@ -16,6 +16,7 @@ from concurrent.futures import (
 )
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from dlopt.batch.drawings import file_name
 from dlopt.batch.executors import (
@@ -75,6 +76,7 @@ def run_batch(
     modules: Iterable[str] = (),
     retry: bool = False,
     pictures: str | os.PathLike[str] | None = None,
+    certificates: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> BatchSummary:
     """Solve the runs of a plan that a file has no record of, and append theirs.
@@ -102,6 +104,9 @@ def run_batch(
         Solve again what failed, crashed, or exceeded its time or memory.
     pictures : path-like, optional
         A folder for the drawings of runs that are planned with ``pictures``.
+    certificates : path-like, optional
+        A folder for the certificates of runs that are planned with ``certificates``. A run whose
+        certificate is not in its place is solved again.
     progress : callable, optional
         Called with the number of runs that are done, and that of all.
 
@@ -138,23 +143,29 @@ def run_batch(
     for module in modules:
         load_methods(module)
     setting = WorkerSettings(uuid.uuid4().hex, memory_mb, modules)
-    folder = None if pictures is None else Path(pictures)
+    folders = Folders(*(None if one is None else Path(one) for one in (pictures, certificates)))
     report_progress = progress or (lambda done, total: None)
     with Journal(path) as journal:
-        todo = [run for run in plan.runs if _is_pending(journal, run, retry)]
+        home = journal.path.parent
+        writes = certificates is not None
+        todo = [run for run in plan.runs if _is_pending(journal, run, retry, writes)]
         done = len(plan.runs) - len(todo)
         report_progress(done, len(plan.runs))
         for reply in _replies(todo, executor, workers, setting):
-            journal.append(_with_picture(reply, folder, journal.path.parent))
+            journal.append(_with_files(reply, folders, home))
             done += 1
             report_progress(done, len(plan.runs))
         records = tuple(journal.rows[run.key] for run in plan.runs)
         return BatchSummary(records, len(todo), len(journal.rows) - len(records))
 
 
-def _is_pending(journal: Journal, run: Run, retry: bool) -> bool:
+def _is_pending(journal: Journal, run: Run, retry: bool, writes_certificates: bool) -> bool:
     record = journal.rows.get(run.key)
-    return record is None or (retry and record.status in RETRIED_STATUSES)
+    if record is None or (retry and record.status in RETRIED_STATUSES):
+        return True
+    if not (run.certificate and writes_certificates and record.proof == "certificate"):
+        return False
+    return record.certificate is None or not (journal.path.parent / record.certificate).is_file()
 
 
 def _replies(
@@ -245,12 +256,30 @@ class BatchSizer:
         return self._known.get((run.key.problem, run.key.method))
 
 
-def _with_picture(reply: Reply, folder: Path | None, home: Path) -> Record:
-    """Write the drawing, if there is one, and return the record that names it."""
-    if folder is None or reply.picture is None:
-        return reply.record
+class Folders(NamedTuple):
+    """Where the files of runs are written; None where none are."""
+
+    pictures: Path | None
+    certificates: Path | None
+
+
+def _with_files(reply: Reply, folders: Folders, home: Path) -> Record:
+    """Write the drawing and the certificate, if there are any; return the record with their names.
+
+    They are complete before the record is written, so that a batch that is killed has no record of
+    a file that is not there.
+    """
+    key = reply.record.key
+    certificate = _written(reply.certificate, folders.certificates, file_name(key, ".vipr"), home)
+    picture = _written(reply.picture, folders.pictures, file_name(key), home)
+    return replace(reply.record, picture=picture, certificate=certificate)
+
+
+def _written(content: bytes | None, folder: Path | None, name: str, home: Path) -> str | None:
+    """Write a file as a whole; return its name relative to the folder of the records."""
+    if folder is None or content is None:
+        return None
     folder.mkdir(parents=True, exist_ok=True)
-    file = folder / file_name(reply.record.key)
-    with replacing(file) as target:
-        target.write(reply.picture)
-    return replace(reply.record, picture=Path(os.path.relpath(file, home)).as_posix())
+    with replacing(folder / name) as target:
+        target.write(content)
+    return Path(os.path.relpath(folder / name, home)).as_posix()

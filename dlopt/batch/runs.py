@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 from dlopt import api, io
 from dlopt.api import InvalidResultError
-from dlopt.batch.records import Failure, Record, RunKey
+from dlopt.batch.records import ACCEPTED, Failure, Record, RunKey
+from dlopt.certificate_files import certificate_text, check_own_certificate
 from dlopt.errors import DloptError, NotApplicableError, described, shortened
 from dlopt.problems.validated_record import Header
 from dlopt.result import Result
@@ -18,6 +19,8 @@ from dlopt.version import __version__
 
 _DRAWING_TIME_S = 60.0
 """Seconds more that a run may take if it is drawn."""
+_CERTIFICATE_TIME_S = 60.0
+"""Seconds more that a run may take if its certificate is written and checked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,8 @@ class Run:
         Its worker is ended after so many seconds.
     picture : bool
         Whether its plan is to be drawn.
+    certificate : bool
+        Whether the certificate of its bound is to be written and checked.
     """
 
     key: RunKey
@@ -45,13 +50,15 @@ class Run:
     payload: bytes
     hard_timeout_s: float | None = None
     picture: bool = False
+    certificate: bool = False
 
     @property
     def total_timeout_s(self) -> float | None:
-        """Seconds after which the worker is ended, drawing included."""
+        """Seconds after which the worker is ended, drawing and certificate included."""
         if self.hard_timeout_s is None:
             return None
-        return self.hard_timeout_s + _DRAWING_TIME_S * self.picture
+        drawing, certificate = self.picture, self.certificate
+        return self.hard_timeout_s + _DRAWING_TIME_S * drawing + _CERTIFICATE_TIME_S * certificate
 
     def failure_record(self, status: Failure, reason: str) -> Record:
         """Return the record of a run that has no result."""
@@ -67,11 +74,12 @@ class Run:
 
 
 class Reply(NamedTuple):
-    """What a worker sends back: the record, the drawing, and seconds from end to end."""
+    """What a worker sends back: the record, its files, and seconds from end to end."""
 
     record: Record
     picture: bytes | None = None
     elapsed_s: float = 0.0
+    certificate: bytes | None = None
 
 
 def solve_run(run: Run) -> Reply:
@@ -82,7 +90,7 @@ def solve_run(run: Run) -> Reply:
     >>> from dlopt.batch.experiment import plan_runs
     >>> instance = io.read("instances/iit/three-nodes.json")
     >>> (run,) = plan_runs([instance], ["opr"]).runs
-    >>> record, picture, _ = solve_run(run)
+    >>> record = solve_run(run).record
     >>> print(record.status, record.value, record.checked)
     feasible 32/5 True
     """
@@ -100,7 +108,7 @@ def solve_run(run: Run) -> Reply:
             seed=key.seed,
             **dict(key.options),
         )
-        record = _record_of(run, result)
+        record, certificate = _with_certificate(run, instance, result)
         record.to_line()  # a number that is too long for a line fails here, not in the batch
     except InvalidResultError as error:
         return Reply(_invalid(run, error))
@@ -112,9 +120,8 @@ def solve_run(run: Run) -> Reply:
         return Reply(run.failure_record(Failure.OUT_OF_MEMORY, "out of memory"))
     except Exception as error:  # the batch goes on whatever it is
         return Reply(run.failure_record(Failure.FAILED, described(error)))
-    if not run.picture or result.solution is None:
-        return Reply(record)
-    return _with_drawing(record, instance, result)
+    drawing = _drawing(instance, result) if run.picture and result.solution is not None else None
+    return Reply(record, drawing, certificate=certificate)
 
 
 @functools.lru_cache(maxsize=4)
@@ -123,7 +130,7 @@ def _unpickle(payload: bytes) -> Header:
     return instance
 
 
-def _record_of(run: Run, result: Result[Any]) -> Record:
+def _record_of(run: Run, result: Result[object]) -> Record:
     return Record(
         run.key,
         run.instance,
@@ -164,13 +171,26 @@ def _invalid(run: Run, error: InvalidResultError) -> Record:
     return complete
 
 
-def _with_drawing(record: Record, instance: Header, result: Result[Any]) -> Reply:
-    """Return the record with the drawing of its plan, or without if there is none."""
+def _with_certificate(
+    run: Run, instance: Header, result: Result[object]
+) -> tuple[Record, bytes | None]:
+    """Return the record of a result, and its certificate if it has one that is asked for."""
+    record = _record_of(run, result)
+    if not run.certificate or result.certificate is None:
+        return record, None
+    found = check_own_certificate(instance, result)
+    outcome = shortened(f"refused: {found[0]}") if found else ACCEPTED
+    text = certificate_text(result).encode()
+    return replace(record, certificate_bytes=len(text), certificate_check=outcome), text
+
+
+def _drawing(instance: Header, result: Result[Any]) -> bytes | None:
+    """Return the drawing of a plan, or None if there is none."""
     from dlopt.plotting import plot
 
     drawing = streams.BytesIO()
     try:
         plot(instance, result).savefig(drawing, format="svg", metadata={"Date": None})
     except Exception:  # a picture is only a help; `dlopt plot` says what is wrong with it
-        return Reply(record)
-    return Reply(record, drawing.getvalue())
+        return None
+    return drawing.getvalue()

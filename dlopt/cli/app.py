@@ -83,7 +83,7 @@ add_command(
     options={
         LIMITS: ("time_limits", "works", "hard_timeout", "memory"),
         "Execution": ("workers", "executor", "retry"),
-        OUTPUT: ("write_to", "pictures"),
+        OUTPUT: ("write_to", "pictures", "certificates"),
     },
 )
 add_command(app, report, "report rows.jsonl --out report.html", panel=EXPERIMENTS)

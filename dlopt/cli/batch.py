@@ -25,6 +25,7 @@ from dlopt.cli.options import (
     method_names,
     pairs,
     writable,
+    writable_folder,
 )
 from dlopt.cli.progress import bar
 from dlopt.errors import NotApplicableError, printable
@@ -139,6 +140,15 @@ def batch(
             help="Draw the plans into this folder.",
         ),
     ] = None,
+    certificates: Annotated[
+        Path | None,
+        typer.Option(
+            "--certificates",
+            metavar="FOLDER",
+            callback=writable_folder,
+            help="Write the certificates of bounds into this folder, checked.",
+        ),
+    ] = None,
     imports: Imports = None,
     retry: Annotated[
         bool,
@@ -172,6 +182,7 @@ def batch(
         numbers=numbers,
         hard_timeout_s=hard_timeout,
         pictures=pictures is not None,
+        certificates=certificates is not None,
     )
     for name, other in plan.duplicates:
         err.print(printable(f"{name} equals {other}: solved once"), markup=False)
@@ -186,6 +197,7 @@ def batch(
                 modules=imports or (),
                 retry=retry,
                 pictures=pictures,
+                certificates=certificates,
                 progress=progress,
             )
     except KeyboardInterrupt:
@@ -208,6 +220,8 @@ def _exit_code(record: Record) -> Exit:
     """Return the exit code that a record asks for; an honest limit asks for none."""
     from dlopt.batch import Failure
 
+    if record.certificate_is_refused:
+        return Exit.FOUND
     codes: dict[Status | Failure, Exit] = {
         Status.UNSOUND: Exit.FOUND,
         Failure.INVALID: Exit.INVALID,
@@ -254,7 +268,14 @@ def _print_summary(path: Path, plan: ExperimentPlan, summary: BatchSummary) -> N
         err.print(printable(f"{where}: {record.status}: {record.reason}"), markup=False)
     if len(failed) > _MAX_FAILURES:
         err.print(f"... and {len(failed) - _MAX_FAILURES} more", markup=False)
+    for record in (one for one in summary.records if one.certificate_is_refused):
+        where = f"{record.key.method} on {record.instance}"
+        err.print(printable(f"{where}: certificate {record.certificate_check}"), markup=False)
     text = f"{path}: {counted(len(summary.records), 'run')}, {summary.solved} of them executed now"
+    certificates = [one for one in summary.records if one.certificate is not None]
+    if certificates:
+        refused = sum(one.certificate_is_refused for one in certificates)
+        text += f"; {counted(len(certificates), 'certificate')}, {refused} of them refused"
     if plan.skipped:
         text += f"; {len(plan.skipped)} skipped, where a method does not apply"
     if summary.others:

@@ -52,8 +52,10 @@ def writable_or_standard(path: Path | None) -> Path | None:
     return path if path == STANDARD else writable(path)
 
 
-def writable_folder(folder: Path) -> Path:
+def writable_folder(folder: Path | None) -> Path | None:
     """Return a folder that files can be written to; it may have to be made."""
+    if folder is None:
+        return None
     if folder.exists() and not folder.is_dir():
         raise NotApplicableError(f"cannot write to {folder}: it is no folder")
     home = folder if folder.exists() else folder.resolve().parent

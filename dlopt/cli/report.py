@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -51,6 +52,7 @@ def report(
 ) -> None:
     """Report gaps, profiles and times of a batch."""
     from dlopt.batch import Report, read_records, write_baselines, write_report
+    from dlopt.batch.metrics import certified_shares
 
     suffix = write_to.suffix.lower()
     if suffix not in (".html", ".htm", ".csv"):
@@ -84,8 +86,16 @@ def report(
         text += f" {evaluated.proven}: one of them is wrong"
         err.print(printable(text), markup=False)
     if as_json:
-        counts = {"records": len(records), "contradictions": len(written.contradictions)}
-        content = aliases.with_former_keys({"report": str(write_to), **counts})
+        content = aliases.with_former_keys(
+            {
+                "report": str(write_to),
+                "records": len(records),
+                "contradictions": len(written.contradictions),
+                "certified": [
+                    asdict(one) | {"share": one.share} for one in certified_shares(records)
+                ],
+            }
+        )
         print_result("report", content)
     else:
         out.print(f"{write_to}: {len(records)} records", markup=False, soft_wrap=True)

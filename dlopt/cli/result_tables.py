@@ -22,8 +22,8 @@ from dlopt.presentation.results import cell_text
 from dlopt.presentation.schedule_rows import ADDED_NAMES, schedule_rows
 from dlopt.presentation.violation_texts import violation_texts
 from dlopt.presentation.wording import (
-    PROOFS,
     amount,
+    bound_proof_text,
     class_text,
     counted,
     decimals,
@@ -31,6 +31,7 @@ from dlopt.presentation.wording import (
     precision,
     seconds,
     signed_bound,
+    status_text,
 )
 from dlopt.problems.validated_record import Header
 from dlopt.registry import Method, Option, problem
@@ -43,7 +44,7 @@ MAX_VIOLATIONS = 20
 def headline(result: Result[Any], sense: str, senses: Sequence[str] = ()) -> str:
     """Return one line: status, value, bound, gap; `senses` are those of levels that differ."""
     colour = {Status.OPTIMAL: "green", Status.FEASIBLE: "cyan", Status.BOUND: "cyan"}
-    parts = [f"[bold {colour.get(result.status, 'red')}]{result.status}[/]"]
+    parts = [f"[bold {colour.get(result.status, 'red')}]{status_text(result)}[/]"]
     if result.value is not None:
         parts.append(f"{result.objective} = {amount(result.value)}")
     if result.bound is not None:
@@ -52,8 +53,9 @@ def headline(result: Result[Any], sense: str, senses: Sequence[str] = ()) -> str
     gap = result.gap
     if gap is not None and not isinstance(gap, tuple):
         parts.append(f"gap {float(gap):.3%}")
-    if result.proof is not None:
-        parts.append(PROOFS[result.proof])
+    proof = bound_proof_text(result)
+    if proof is not None:
+        parts.append(proof)
     if result.solution is not None and not result.violations:
         parts.append(f"verified: {precision(result.tolerance)}")
     parts.append(f"{method_text(result)}, {seconds(result.runtime_s)}")

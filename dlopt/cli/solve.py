@@ -81,6 +81,13 @@ def solve(
     parameters: SolverParameters = None,
     _list_parameters: ListSolverParameters = False,
     memory: Memory = None,
+    certified: Annotated[
+        bool,
+        typer.Option(
+            "--certified",
+            help="State a bound, or optimality, only with a certificate that is accepted.",
+        ),
+    ] = False,
     seed: Seed = 0,
     exact_numbers: Exactly = False,
     float_numbers: Floating = False,
@@ -97,7 +104,9 @@ def solve(
     """Solve an instance and verify the solution.
 
     Status, value, bound and gap are printed; the gap is |value - bound| / |value|. By default there
-    is no time limit. After Ctrl-C, what is known of the best verified solution so far is printed.
+    is no time limit. The status says by what optimality is proven; with --certified, what a solver
+    only claims is feasible, with the best certified bound. After Ctrl-C, what is known of the best
+    verified solution so far is printed.
 
     `dlopt methods` lists the methods, their objectives and the options that --set takes.
     """
@@ -120,6 +129,7 @@ def solve(
         if show is not None or progress_to is not None:
             options["progress"] = partial(_on_progress, show, reports)
         options |= {"solver_log": solver_log, "solver_parameters": solver_parameters(parameters)}
+        options["certified"] = certified
         result = interruptible(lambda: api.solve(instance, method, stop=stop, **options), stop)
     if stop.is_set() and result.solution is None and result.bound is None:
         raise KeyboardInterrupt

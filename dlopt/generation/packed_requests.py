@@ -246,11 +246,13 @@ def knapsacks(
     demand : Number
         CPU of all requests by that of all machines.
     least_cpu, most_cpu : int
-        Smallest and largest CPU of a part, in steps of `grain`; uniformly distributed.
+        Smallest and largest CPU of a part, in multiples of `grain`; uniformly distributed.
     grain : int
-        CPU of a part is a multiple of this; above 1 capacities are not: subset sums.
+        CPU of each part is a multiple of this; above 1 capacities are one more than a multiple, so
+        that rigid parts fill no machine, but at least `grain` times `most_cpu`.
     most_priority : int
-        Largest priority; priorities are uniform from 1 on. With 0 each is the CPU of the part.
+        Largest priority; priorities are uniform from 1 on. With 0 each is the CPU of the part: of
+        rigid parts that is the subset sum problem, whose fractional bound no `grain` above 1 meets.
     shapes : {"all", "step", "linear", "affine", "stairs"}
         Shape of the benefit functions. Parts that have another than a step accept a quarter.
     seed : int

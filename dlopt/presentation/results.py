@@ -15,8 +15,8 @@ from dlopt.presentation.layout import Row, html_fields, html_table, labelled_lin
 from dlopt.presentation.schedule_rows import schedule_rows
 from dlopt.presentation.violation_texts import violation_texts
 from dlopt.presentation.wording import (
-    PROOFS,
     amount,
+    bound_proof_text,
     class_text,
     counted,
     method_text,
@@ -24,6 +24,7 @@ from dlopt.presentation.wording import (
     precision,
     seconds,
     signed_bound,
+    status_text,
 )
 from dlopt.problems.validated_record import Header
 from dlopt.result import Result, Violation
@@ -59,15 +60,16 @@ def summary_fields(result: Result[object]) -> Iterator[tuple[str, str]]:
     instance = _instance_of(result)
     if instance is not None and instance.name:
         yield "instance", instance.name
-    yield "status", str(result.status)
+    yield "status", status_text(result)
     if result.value is not None:
         yield result.objective or "value", amount(result.value)
     if result.bound is not None:
         yield "bound", _bound_text(result)
     if result.gap is not None:
         yield "gap", percentage(result.gap)
-    if result.proof is not None:
-        yield "proof", PROOFS[result.proof]
+    proof = bound_proof_text(result)
+    if proof is not None:
+        yield "proof", proof
     plans = class_text(result)
     if plans is not None:
         yield "bound holds for", plans

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from dlopt.arithmetic import nearest_float, shown
-from dlopt.result import PlanClass, Result, Value
+from dlopt.result import PlanClass, Result, Status, Value
 
 PROOFS = {
     "exact": "bound certified in exact arithmetic",
@@ -14,7 +14,15 @@ PROOFS = {
     "solver": "bound reported by the solver, not certified",
     "floats": "bound by a closed form, up to rounding",
 }
-"""What is printed of the proof of a bound."""
+"""What is printed of the proof of a bound that is not the value."""
+
+_PROVEN = {
+    "exact": "proven exactly",
+    "certificate": "certified",
+    "solver": "claimed by {}",
+    "floats": "up to rounding",
+}
+_PROVEN_STATUSES = (Status.OPTIMAL, Status.INFEASIBLE)
 
 PLAN_CLASSES: Mapping[PlanClass, str] = {
     "single": "at most one chunk of a load per node",
@@ -54,6 +62,38 @@ def decimals(value: Value | None, digits: int = 6) -> str:
         return f"({', '.join(decimals(level, digits) for level in value)})"
     near = nearest_float(value) if isinstance(value, Fraction) else None
     return shown(value if near is None else near, digits)
+
+
+def status_text(result: Result[object]) -> str:
+    """Return the status; of one that needs a proof, with what proves it.
+
+    Examples
+    --------
+    >>> status_text(Result(Status.OPTIMAL, bound=3, proof="certificate"))
+    'optimal (certified)'
+    >>> status_text(Result(Status.INFEASIBLE, proof="solver", solver="CP-SAT"))
+    'infeasible (claimed by CP-SAT)'
+    >>> status_text(Result(Status.FEASIBLE, bound=3, proof="certificate"))
+    'feasible'
+    """
+    if result.proof is None or result.status not in _PROVEN_STATUSES:
+        return str(result.status)
+    solver = (result.solver or "a solver").replace("+", " and ")
+    return f"{result.status} ({_PROVEN[result.proof].format(solver)})"
+
+
+def bound_proof_text(result: Result[object]) -> str | None:
+    """Return what proves the bound of a result, where its status does not say it.
+
+    Examples
+    --------
+    >>> bound_proof_text(Result(Status.BOUND, bound=3, proof="solver"))
+    'bound reported by the solver, not certified'
+    >>> bound_proof_text(Result(Status.OPTIMAL, bound=3, proof="solver"))
+    """
+    if result.proof is None or result.status in _PROVEN_STATUSES:
+        return None
+    return PROOFS[result.proof]
 
 
 def class_text(result: Result[object]) -> str | None:

@@ -4,6 +4,6 @@
 `makespan_bound` bounds makespans, `on_time_bound` numbers of tasks on time and
 `flowtime_assignment` flowtimes, all certified in integers or fractions. `cpsat` and `milp` are
 programs of the whole problem, `lns` reoptimises a few machines at a time, and `solutions` converts
-their solutions. `search` combines them; the registered methods are in `methods` and
-`bound_methods`.
+their solutions. `proof_programs` and `proof_flowtime` write certificates. `search` combines them;
+the registered methods are in `methods` and `bound_methods`.
 """

@@ -7,7 +7,8 @@ time. With ``z_jk`` whether job `j` runs on machine `k`, by its latest start the
                 with T one unit less than the bound
     count       minimise      - sum_j w_j sum_k z_jk
                 subject to    sum_k z_jk <= 1,  sum_{j: a_jk >= a, d_j <= d} p_jk z_jk <= d - a
-    flowtime    the assignment of `dlopt.models.bag.flowtime_assignment`
+    flowtime    the assignment of `dlopt.models.bag.flowtime_assignment`; where it does not
+                suffice, the program of `dlopt.models.bag.proof_flowtime`
 
 The dual solution that proved a bound proves it here. Where there is none, because CP-SAT closed the
 gap, branch and bound with safe dual bounds is tried on small programs.
@@ -39,7 +40,7 @@ ZERO = Fraction(0)
 ONE = Fraction(1)
 
 
-class _NamedRow(NamedTuple):
+class NamedRow(NamedTuple):
     """A row with its name, and what it is divided by for the solver of linear programs."""
 
     name: str
@@ -104,7 +105,7 @@ class _MakespanProgram:
             f"z_{scaled.jobs[job]}_{k}_{last - scaled.processing_time(job, k)}"
             for job, k in self.pairs
         )
-        self.remarks = (*_grid_remarks(scaled), f"makespan: {last}", *_STEP_REMARKS)
+        self.remarks = (*grid_remarks(scaled), f"makespan: {last}", *STEP_REMARKS)
 
     def certificate(
         self, dual_bound: MakespanDualBound | None, seed: int, stop: float
@@ -121,7 +122,7 @@ class _MakespanProgram:
         ]
         rows = [*self._assignment_rows(), *(self._capacity_row(*pair) for pair in instants)]
         costs = (ZERO,) * len(self.pairs)
-        return _search(rows, self.names, costs, None, self.remarks, seed, stop)
+        return search_for_proof(rows, self.names, costs, None, self.remarks, seed, stop)
 
     def _by_weights(self, dual_bound: MakespanDualBound) -> BoundCertificate | None:
         """Return the proof by the weights of a dual solution, if it has no smaller bound."""
@@ -132,8 +133,8 @@ class _MakespanProgram:
             by_job[job].append(time)
         if not all(by_job.values()):  # one row says that a job has no machine
             job = next(job for job, times in by_job.items() if not times)
-            row = _NamedRow(f"assigned_{self.scaled.jobs[job]}", (), ONE, ONE)
-            return self._single_leaf([row], ((0, ONE),))
+            row = NamedRow(f"assigned_{self.scaled.jobs[job]}", (), ONE, ONE)
+            return refuted_by_rows([row], ((0, ONE),), self.names, self.remarks)
         rows = list(self._assignment_rows())
         multipliers = [(job, Fraction(min(times))) for job, times in by_job.items()]
         gained = sum((multiplier for _, multiplier in multipliers), ZERO)
@@ -143,33 +144,19 @@ class _MakespanProgram:
                 multipliers.append((len(rows), Fraction(-weight)))
                 rows.append(self._capacity_row(k, start))
                 gained -= weight * (self.last - start)
-        return self._single_leaf(rows, tuple(multipliers)) if gained > 0 else None
+        if gained <= 0:
+            return None
+        return refuted_by_rows(rows, tuple(multipliers), self.names, self.remarks)
 
-    def _single_leaf(self, rows: Sequence[_NamedRow], multipliers: Terms) -> BoundCertificate:
-        return BoundCertificate(
-            names=self.names,
-            costs=(ZERO,) * len(self.names),
-            rows=tuple(row.terms for row in rows),
-            row_bounds=tuple((row.lower, row.upper) for row in rows),
-            column_bounds=((ZERO, None),) * len(self.names),
-            binaries=tuple(range(len(self.names))),
-            cuts=0,
-            step=ONE,
-            bound=None,
-            leaves=(Leaf((), multipliers, refuted=True),),
-            remarks=self.remarks,
-            row_names=tuple(row.name for row in rows),
-        )
-
-    def _assignment_rows(self) -> Iterable[_NamedRow]:
+    def _assignment_rows(self) -> Iterable[NamedRow]:
         of_job: list[list[int]] = [[] for _ in self.scaled.jobs]
         for (job, _), column in self.columns.items():
             of_job[job].append(column)
         for job, columns in enumerate(of_job):
             terms = tuple((column, ONE) for column in columns)
-            yield _NamedRow(f"assigned_{self.scaled.jobs[job]}", terms, ONE, ONE)
+            yield NamedRow(f"assigned_{self.scaled.jobs[job]}", terms, ONE, ONE)
 
-    def _capacity_row(self, machine: int, start: int) -> _NamedRow:
+    def _capacity_row(self, machine: int, start: int) -> NamedRow:
         """The jobs that arrive at an instant or later are done between it and the end."""
         scaled, last = self.scaled, self.last
         terms = tuple(
@@ -179,7 +166,27 @@ class _MakespanProgram:
         )
         length = Fraction(last - start)
         name = f"capacity_{machine}_{start}_{last}"
-        return _NamedRow(name, terms, None, length, length or ONE)
+        return NamedRow(name, terms, None, length, length or ONE)
+
+
+def refuted_by_rows(
+    rows: Sequence[NamedRow], multipliers: Terms, names: Sequence[str], remarks: Sequence[str]
+) -> BoundCertificate:
+    """Return the certificate that there is no point, as a combination of rows shows."""
+    return BoundCertificate(
+        names=tuple(names),
+        costs=(ZERO,) * len(names),
+        rows=tuple(row.terms for row in rows),
+        row_bounds=tuple((row.lower, row.upper) for row in rows),
+        column_bounds=((ZERO, None),) * len(names),
+        binaries=tuple(range(len(names))),
+        cuts=0,
+        step=ONE,
+        bound=None,
+        leaves=(Leaf((), multipliers, refuted=True),),
+        remarks=tuple(remarks),
+        row_names=tuple(row.name for row in rows),
+    )
 
 
 def count_certificate(
@@ -220,7 +227,7 @@ def count_certificate(
         known = known * base + bound - scaled.undated_count(level)
     columns = {pair: column for column, pair in enumerate(pairs)}
     rows = [
-        _NamedRow(
+        NamedRow(
             f"assigned_{scaled.jobs[job]}", tuple((columns[job, k], ONE) for k in on), None, ONE
         )
         for job, on in enumerate(scaled.eligible_machines)
@@ -229,13 +236,11 @@ def count_certificate(
         for start, end, jobs in scaled.overloadable_windows(k):
             terms = ((columns[job, k], Fraction(scaled.processing_time(job, k))) for job in jobs)
             length = Fraction(end - start)
-            rows.append(
-                _NamedRow(f"capacity_{k}_{start}_{end}", tuple(terms), None, length, length)
-            )
+            rows.append(NamedRow(f"capacity_{k}_{start}_{end}", tuple(terms), None, length, length))
     costs = tuple(Fraction(-weights[job]) for job, _ in pairs)
     names = [f"z_{scaled.jobs[job]}_{k}_{_latest(scaled, job, k)}" for job, k in pairs]
-    remarks = (*_grid_remarks(scaled), *_STEP_REMARKS)
-    return _search(rows, names, costs, -known, remarks, seed, stop)
+    remarks = (*grid_remarks(scaled), *STEP_REMARKS)
+    return search_for_proof(rows, names, costs, -known, remarks, seed, stop)
 
 
 def flowtime_certificate(
@@ -273,12 +278,12 @@ def flowtime_certificate(
         costs.append(Fraction(first + (q + 1) * scaled.processing_time(job, k)))
         of_job[job].append((column, ONE))
         at_place[k, q].append((column, ONE))
-    rows = [_NamedRow(f"task_{scaled.jobs[job]}", tuple(of_job[job]), ONE, None) for job in jobs]
+    rows = [NamedRow(f"task_{scaled.jobs[job]}", tuple(of_job[job]), ONE, None) for job in jobs]
     for (k, q), terms in at_place.items():
         dual = min(costs[column] - duals[keys[column][0]] for column, _ in terms)
         if dual < 0 and (q < last or q == len(scaled.jobs) - 1):
             duals.append(dual)
-            rows.append(_NamedRow(f"place_{k}_{q}", tuple(terms), None, ONE))
+            rows.append(NamedRow(f"place_{k}_{q}", tuple(terms), None, ONE))
     return BoundCertificate(
         names=tuple(f"y_{scaled.jobs[job]}_{k}_{q}" for job, k, q in keys),
         costs=tuple(costs),
@@ -291,7 +296,7 @@ def flowtime_certificate(
         bound=assignment.bound,
         leaves=(Leaf((), tuple(enumerate(duals)), refuted=False),),
         remarks=(
-            *_grid_remarks(scaled),
+            *grid_remarks(scaled),
             "columns: y_j_k_q says that task j runs on machine k and q others run there after it",
             "the last position of a machine stands for all later ones",
         ),
@@ -299,10 +304,12 @@ def flowtime_certificate(
     )
 
 
-_STEP_REMARKS = ("columns: z_j_k_t says that task j has started by instant t on machine k",)
+STEP_REMARKS = ("columns: z_j_k_t says that task j has started by instant t on machine k",)
+"""What the columns of step formulations mean."""
 
 
-def _grid_remarks(scaled: ScaledInstance) -> tuple[str, str]:
+def grid_remarks(scaled: ScaledInstance) -> tuple[str, str]:
+    """Return the unit of time and the origin of a program."""
     return f"unit: {1 / scaled.scale}", f"origin: {scaled.times.origin}"
 
 
@@ -312,8 +319,8 @@ def _latest(scaled: ScaledInstance, job: int, machine: int) -> int:
     return due - scaled.processing_time(job, machine)
 
 
-def _search(
-    rows: Sequence[_NamedRow],
+def search_for_proof(
+    rows: Sequence[NamedRow],
     names: Sequence[str],
     costs: tuple[Fraction, ...],
     known: Fraction | None,
@@ -321,7 +328,22 @@ def _search(
     seed: int,
     stop: float,
 ) -> BoundCertificate | None:
-    """Return the proof that no point costs less than is known (or that there is none), if any."""
+    """Return the proof that no point costs less than is known, or that there is none, if any.
+
+    Parameters
+    ----------
+    rows : sequence of NamedRow
+    names : sequence of str
+        Of the columns, which are binary.
+    costs : tuple of Fraction
+        Integers.
+    known : Fraction or None
+        None if there is to be no point.
+    remarks : sequence of str
+    seed : int
+    stop : float
+        Instant of the monotonic clock at which the search ends.
+    """
     scaled_rows = [row.scaled for row in rows]
     program = LinearProgram(
         len(names),

@@ -24,6 +24,7 @@ from dlopt.models.bag.lns import NeighbourhoodSearch, fractional_jobs, round_rel
 from dlopt.models.bag.makespan_bound import MakespanDualBound, bound_makespan
 from dlopt.models.bag.milp import AssignmentMilp
 from dlopt.models.bag.on_time_bound import bound_count_on_time
+from dlopt.models.bag.proof_flowtime import total_completion_certificate
 from dlopt.models.bag.proof_programs import (
     count_certificate,
     flowtime_certificate,
@@ -324,9 +325,10 @@ def certificate_of_bounds(
         return makespan_certificate(scaled, units, dual_bound, seed, stop)
     if scaled.objective_kind == "count":
         return count_certificate(scaled, bounds, seed, stop)
-    if assignment is None or negated_flowtime(scaled, assignment.bound) > bounds[0]:
-        return None
-    return flowtime_certificate(scaled, assignment)
+    if assignment is not None and negated_flowtime(scaled, assignment.bound) <= bounds[0]:
+        return flowtime_certificate(scaled, assignment)
+    total = (scaled.total_release - bounds[0]) * scaled.scale
+    return total_completion_certificate(scaled, total, seed, stop)
 
 
 def trivial_bound(scaled: ScaledInstance, level: str) -> Bound[Fraction]:

@@ -16,6 +16,7 @@ from dlopt.models.coreservation.proof_search import certified
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
 from dlopt.models.coreservation.search import solve_by_components
 from dlopt.models.coreservation.solutions import (
+    better_of_hint,
     objective_value,
     to_assignment,
     to_feasible_solution,
@@ -56,7 +57,7 @@ def exact_plan(
     seed : int
     formulation : {"auto", "cp-sat", "milp"}
         The full model, over all requests and machines. By default CP-SAT, or the MILP where
-        capacities have no common integer unit.
+        capacities have no common integer unit that is usable.
     solver : str
         Of the MILP: any solver that PuLP knows by name.
 
@@ -79,13 +80,16 @@ def exact_plan(
     -----
     Guarantee: shares are integers in the largest common unit, which loses nothing
     (`dlopt.models.coreservation.scaled_instance` has the proof), so the schedule is exact for exact
-    instances. The bound of the aggregated relaxation is proven in exact arithmetic; that of CP-SAT
-    holds for integer coefficients. With more than 30 requests HiGHS solves the relaxation too, and
-    its dual bound in floats may be the best one; `reason` says which it is, and `proof` whether a
-    solver is trusted. Of an instance with a float the bound holds for all schedules that `check`
-    accepts at its default tolerance; of the benefit to the tolerance of the result. Where
-    coefficients have no common denominator below 2^53 they are rounded up, and value and bound may
-    differ by a relative 1e-9. Requests whose windows do not interact are solved separately.
+    instances. Where that unit is too fine for CP-SAT, as of numbers of 17 digits, the MILP is
+    followed by CP-SAT in coarser units, with a bound that adds what rounding may cost and schedules
+    that hold in the fine unit (`dlopt.models.coreservation.rounded_units_bound`). The bound of the
+    aggregated relaxation is proven in exact arithmetic; that of CP-SAT holds for integer
+    coefficients. With more than 30 requests HiGHS solves the relaxation too, and its dual bound in
+    floats may be the best one; `reason` says which it is, and `proof` whether a solver is trusted.
+    Of an instance with a float the bound holds for all schedules that `check` accepts at its
+    default tolerance; of the benefit to the tolerance of the result. Where coefficients have no
+    common denominator below 2^53 they are rounded up, and value and bound may differ by a relative
+    1e-9. Requests whose windows do not interact are solved separately.
 
     At last the bounds of all levels are proven again by a certificate, see
     `dlopt.models.coreservation.proof_search`; `reason` says why there is none.
@@ -336,6 +340,7 @@ def _search(
     if solution is None:
         solution = _within_true_capacity(scaled, hint, budget, seed, **options)
         found.proven_levels = min(found.proven_levels, len(scaled.levels) - 1)
+    solution = better_of_hint(scaled, solution, assignment)
     result = _to_result(scaled, found, solution, method, seed, solver_name)
     return certified(scaled, result, budget.stop) if method in CERTIFIED else result
 

@@ -67,8 +67,10 @@ def test_what_stands_in_a_page(tmp_path: Path) -> None:
     second = replace(record("mine", Status.OPTIMAL, 4, 4, runtime_s=1.0), family="g")
     page = page_of(tmp_path, EXACT, OPR, second, title="Mine")
     assert page.text.startswith("Mine") and "1 instance, 1 with a proven optimum" in page.text
-    assert "opr 1 1 0 0 0 0 25.00% 25.00% 25.00% 500 ms" in page.text
+    assert "opr 1 1 0 0 0 0 0 25.00% 25.00% 25.00% 500 ms" in page.text
     assert "Mean gap to optimum by family method f g opr 25.00% - exact 0.00% -" in page.text
+    assert "Certified optima problem method optima certified share" in page.text
+    assert "iit exact 1 0 0.00% 0 -" in page.text
     assert page.tags.count("figure") == 3
     assert "one f 4 optimum exact, mine" in page.text
 

@@ -61,11 +61,13 @@ def test_solve_and_go_on_and_report(dlopt: Command, three: Path, tmp_path: Path)
     assert (tmp_path / "rows.jsonl").read_bytes().startswith(before)
 
     flags = ("-o", "r.html", "--title", "Three & more", "--json")
+    share = {"problem": "iit", "method": "exact", "optimal": 2, "certified": 0, "share": 0.0}
     assert dlopt("report", "rows.jsonl", *flags).content == {
         "report": "r.html",
         "records": 6,
         "rows": 6,
         "contradictions": 0,
+        "certified": [share | {"refused": 0, "size_bytes": None}],
     }
     assert "<h1>Three &amp; more</h1>" in (tmp_path / "r.html").read_text()
     assert "r.csv: 6 records" in dlopt("report", "rows.jsonl", "-o", "r.csv").out
@@ -225,3 +227,30 @@ def test_a_report_names_methods_without_a_gap(dlopt: Command, three: Path, tmp_p
     dlopt("batch", three, *words, "-o", "r.jsonl")
     done = dlopt("report", "r.jsonl", "-o", "r.html")
     assert done.err.startswith("wide has no gap: no optimum or bound is proven for its plan class")
+
+
+FORGER = """
+import dlopt
+from dataclasses import replace
+
+def forger(instance, **rest):
+    other = dlopt.load("dag/fork-join")
+    return replace(dlopt.solve(instance), certificate=dlopt.solve(other).certificate)
+
+dlopt.register("dag", "forger", forger, kind="exact", claim="optimal", objectives=("makespan",))
+"""
+
+
+def test_certificates(dlopt: Command, tmp_path: Path) -> None:
+    file = INSTANCES.parent / "dag" / "chain.json"
+    (tmp_path / "forger.py").write_text(FORGER)
+    words = ["-o", "rows.jsonl", "--certificates", "proofs", "--import", "forger.py"]
+    done = dlopt("batch", file, "--methods", "exact,forger", *words, code=1)
+    assert "2 certificates, 1 of them refused" in done.out
+    assert done.err.startswith("forger on chain: certificate refused: program on")
+    assert len(list((tmp_path / "proofs").iterdir())) == 2
+    made = dlopt("report", "rows.jsonl", "-o", "r.html", "--json").json
+    assert {one["method"]: one["share"] for one in made["certified"]} == {"exact": 1, "forger": 0}
+    (tmp_path / "full").write_text("")
+    words[3] = "full"
+    assert "it is no folder" in dlopt("batch", file, *words, code=2).err

@@ -55,6 +55,25 @@ def test_a_proof_that_cannot_be_written_is_no_success(dlopt: Command, tmp_path: 
     assert "the method opr proves no bound" in done.err
 
 
+def test_certified_answers(dlopt: Command, tmp_path: Path) -> None:
+    file = FOLDER.parent / "admission" / "bursts-6.json"
+    done = dlopt("solve", file, "--certified", "--out", "r.json")
+    assert done.out.startswith("feasible  accepted = 3  bound <= 5") and len(list_of(tmp_path)) == 1
+    written = dlopt("solve", file, "--certified", "--json", "--certificate", "p.vipr")
+    assert (written.json["status"], written.json["proof"]) == ("feasible", "certificate")
+    assert "proven: no plan of" in dlopt("check", file, "r.json", "--certificate", "p.vipr").out
+    assert dlopt("solve", file).out.startswith("optimal (claimed by HiGHS)")
+    proven = FOLDER / "around-a-reservation.json"
+    assert dlopt("solve", proven, "--certified").out.startswith("optimal (certified)")
+    load = FOLDER.parent / "iit" / "three-nodes.json"
+    done = dlopt("solve", load, "--certified", "--certificate", "q.vipr", code=4)
+    assert done.out.startswith("feasible") and "q.vipr is not written" in done.err
+
+
+def list_of(folder: Path) -> list[Path]:
+    return list(folder.iterdir())
+
+
 def test_a_flaw_is_told_with_what_it_breaks(dlopt: Command) -> None:
     file = FOLDER / "counterexamples" / "multi-stage-literal-f8.json"
     done = dlopt("solve", file, "--method", "multi-stage:literal-F8", code=1)

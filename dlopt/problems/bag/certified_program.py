@@ -12,13 +12,19 @@ others follow on its machine delays ``q + 1`` ends by its duration::
                 sum_j y_j_k_q <= 1,  y >= 0                     place_k_q
 
 The last position of a machine stands for all later ones, whose costs are higher; it may hold any
-number of tasks. Source: Horn 1973.
+number of tasks. Source: Horn 1973. Or, where a total is stated instead: that the step formulation
+has no point whose completions are less than `B` in total. Schedules of which that is true are among
+its points, as each task is then complete by ``B - 1`` less what the others take alone. The program
+may have one more kind of row, in which no task counts for more than its completion::
+
+    total       sum_{j,k,t} a_j_k_t z_j_k_t <= B - 1
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Iterable
 from fractions import Fraction
 from functools import cached_property
 
@@ -75,6 +81,8 @@ def proven_value(
         return None, "tasks with deadlines may be left out"
     if result.objective == "makespan":
         return _proven_makespan(times, certificate)
+    if result.objective == "flowtime" and "total" in certificate.remarks:
+        return _proven_total(times, certificate)
     if result.objective == "flowtime":
         return _proven_flowtime(times, certificate)
     return _proven_counts(times, result.objective, certificate)
@@ -122,6 +130,21 @@ class BagTimes:
             for row in self.durations
         )
         self.releases = tuple(tuple(map(grid.instant, row)) for row in self.starts)
+
+    def step_times_of_total(self, total: int) -> TaskTimes:
+        """Return the times of schedules whose completions are no more than a total."""
+        pairs = list(zip(self.costs, self.releases, strict=True))
+        least = [
+            min(r + c for c, r in zip(costs, releases, strict=True) if c is not None)
+            for costs, releases in pairs
+        ]
+        spare = total - sum(least)
+        latest = tuple(
+            tuple(None if cost is None else spare + alone - cost for cost in costs)
+            for costs, alone in zip(self.costs, least, strict=True)
+        )
+        sizes = (1,) * len(self.costs[0])
+        return TaskTimes(self.costs, self.releases, latest, sizes, all_run=True)
 
     def step_times(self, last: int | None) -> TaskTimes:
         """Return the times of schedules that end by an instant; by the deadlines if it is None."""
@@ -216,10 +239,72 @@ def _proven_flowtime(
 ) -> tuple[Value | None, str | None]:
     if certificate.claim is None:
         return None, "it claims that there is no schedule, but there is one"
-    count, grid = len(times.tasks), times.grid
+    return _flowtime(times, certificate.claim), PositionProgram(times, certificate).flaw()
+
+
+def _proven_total(times: BagTimes, certificate: StatedProgram) -> tuple[Value | None, str | None]:
+    total = stated_number(certificate.remarks, "total")
+    if total is None or total.denominator != 1:
+        return None, "its remarks do not state the total"
+    if certificate.claim is not None:
+        return None, "it does not claim that there is no schedule"
+    allowed = int(total) - 1
+    program = TotalProgram(times.step_times_of_total(allowed), certificate, allowed)
+    return _flowtime(times, total), program.flaw()
+
+
+def _flowtime(times: BagTimes, total: Fraction) -> Fraction:
+    """Return the flowtime that a sum of completions on the grid is."""
     releases = sum((exact(task.release) for task in times.tasks), Fraction(0))
-    value = certificate.claim * grid.unit + count * grid.origin - releases
-    return value, PositionProgram(times, certificate).flaw()
+    return total * times.grid.unit + len(times.tasks) * times.grid.origin - releases
+
+
+class TotalProgram(StepProgram):
+    """The program of schedules whose completions are no more than a total.
+
+    Parameters
+    ----------
+    times : TaskTimes
+    program : StatedProgram
+    total : int
+    """
+
+    def __init__(self, times: TaskTimes, program: StatedProgram, total: int) -> None:
+        super().__init__(times, program)
+        self.total = total
+
+    def _row_flaw(self, name: str, row: StatedConstraint) -> str | None:
+        """A sum of completions is no more than the total; other rows are as always."""
+        if name.split("_")[0] != "total":
+            return super()._row_flaw(name, row)
+        if row.sign != -1 or row.side < self.total:
+            return "the completions may be more"
+        steps: dict[tuple[int, int], list[tuple[int, Fraction]]] = defaultdict(list)
+        for one, a in self._terms(row):
+            steps[one.task, one.group].append((one.instant, a))
+        for (task, group), terms in steps.items():
+            window = self.times.window(task, group)
+            if window is not None and not _ends_no_earlier(sorted(terms), window):
+                return f"it counts task {task} for more than its completion"
+        return None
+
+
+def _ends_no_earlier(terms: Iterable[tuple[int, Fraction]], window: tuple[int, int, int]) -> bool:
+    """Tell whether terms count a task for no more than its completion.
+
+    A task that starts at `s` is counted for the terms of the instants from `s` on. Its completion
+    rises in `s`, so that the first start in a step is the one that counts.
+    """
+    cost, earliest, latest = window
+    counted = sum((a for _, a in terms), Fraction(0))
+    low = earliest
+    for instant, a in terms:
+        if low <= min(instant, latest):
+            if counted > low + cost:
+                return False
+            low = instant + 1
+        counted -= a
+    return True
 
 
 class PositionProgram:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import cache
-from itertools import product
+from itertools import chain, product
 
 from dlopt.arithmetic import exact
 from dlopt.certificates import StatedProgram
@@ -94,7 +94,7 @@ def stated_groups(remarks: Mapping[str, str], machines: int) -> Groups | None:
     if not _GROUPS.fullmatch(text):
         return None
     groups = tuple(tuple(map(int, part.split())) for part in text.split("; "))
-    return groups if sorted(sum(groups, ())) == list(range(machines)) else None
+    return groups if sorted(chain.from_iterable(groups)) == list(range(machines)) else None
 
 
 class DagTimes:

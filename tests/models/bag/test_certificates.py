@@ -10,6 +10,8 @@ from dlopt.arithmetic import exact
 from dlopt.certificate_files import check_certificate, write_certificate
 from dlopt.formats import vipr
 from dlopt.models.bag import proof_programs
+from dlopt.models.bag.proof_flowtime import total_completion_certificate
+from dlopt.models.bag.scaled_instance import ScaledInstance
 from dlopt.problems.bag import OBJECTIVES, Instance, Link, Machine, Site, Task
 from dlopt.problems.bag.certified_program import proven_value
 from dlopt.result import levels_of
@@ -26,6 +28,7 @@ DATED = Instance(
     ),
     (Machine("m"),),
 )
+RELEASED = Instance((Task("a", 4), Task("b", 1, release=1)), (Machine("m"),))
 
 
 def goals(instance):
@@ -71,6 +74,7 @@ def test_certificates_of_instances_in_floats(tmp_path_factory, instance):
     ("instance", "name"),
     [
         *((ETC, name) for name in ("makespan", "flowtime")),
+        (RELEASED, "flowtime"),
         *((DATED, name) for name in ("accepted", "critical-then-all", "by-priority")),
         (Instance(etc=((5, 7), (1, 1))), "makespan"),  # one task alone decides
         (Instance(etc=((2, 3), (2, 3), (2, None))), "makespan"),  # the duals decide
@@ -139,6 +143,15 @@ def test_sites_and_ready_times_are_in_the_program(tmp_path):
         (DATED, "accepted", ("RTP range -2 inf", "RTP infeas"), "tasks may be left out"),
         (DATED, "accepted", ("OBJ min\n3 0 -1", "OBJ min\n3 0 0"), "does not count as it should"),
         (DATED, "accepted", ("z_0_0_1", "z_0_0_0"), "does not count as it should"),
+        (RELEASED, "flowtime", ("total: 8", "total: x"), "do not state the total"),
+        (RELEASED, "flowtime", ("total: 8", "total: 9"), "may start later"),
+        (RELEASED, "flowtime", ("total: 8", "total: 7"), None),
+        (RELEASED, "flowtime", ("RTP infeas", "RTP range 0 inf"), "does not claim that there is"),
+        (RELEASED, "flowtime", ("total_L L 7", "total_L L 6"), "completions may be more"),
+        (RELEASED, "flowtime", ("total_L L 7", "total_L G 7"), "completions may be more"),
+        (RELEASED, "flowtime", ("0 -1 1 5 2", "0 -1 1 6 2"), "task 0 for more than its completion"),
+        (RELEASED, "flowtime", ("0 -1 1 5 2", "0 0 1 5 2"), "task 0 for more than its completion"),
+        (RELEASED, "flowtime", ("0 -1 1 5 2", "0 -2 1 5 2"), None),
         (ETC, "flowtime", ("RTP range 55 inf", "RTP infeas"), "but there is one"),
         (ETC, "flowtime", ("y_0_0_0", "y_9_0_0"), "positions"),
         (ETC, "flowtime", ("y_0_0_0", "y_0_0_999"), "positions are missing"),
@@ -161,7 +174,27 @@ def test_what_a_file_says_is_compared_with_the_instance(instance, name, change, 
     text = vipr.to_text(result.certificate)
     assert change[0] in text
     _, found = proven_value(instance, result, vipr.parse(text.replace(*change, 1)))
-    assert flaw in (found or ""), found
+    assert found is None if flaw is None else flaw in (found or ""), found
+
+
+@pytest.mark.property
+@share(1 / 4)
+@given(bags(deadlines=False, tasks=3))
+def test_no_total_above_the_optimum_is_certified(instance):
+    result = solve(instance, objective="flowtime")
+    assert result.status is Status.OPTIMAL
+    scaled = ScaledInstance.from_instance(instance, "flowtime")
+    units = (scaled.total_release + exact(result.value)) * scaled.scale
+    assert total_completion_certificate(scaled, units + 1) is None
+    for total in (units, units - 1):
+        certificate = total_completion_certificate(scaled, total)
+        if certificate is None:  # it has too many starts
+            assert result.proof == "certificate" or scaled.scale > 1
+            continue
+        parsed = vipr.parse(vipr.to_text(certificate))
+        assert parsed.flaw() is None
+        lacking = (units - total) / scaled.scale
+        assert proven_value(instance, result, parsed) == (exact(result.value) - lacking, None)
 
 
 def test_dates_exclude_times_as_objectives():

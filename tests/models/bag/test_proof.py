@@ -8,15 +8,22 @@ DATED = Instance(tuple(Task(n, 2, absolute_deadline=5) for n in "abc"), (Machine
 
 
 def test_what_cp_sat_claims_is_a_claim_of_a_solver():
-    apart = Instance((Task("a", 4), Task("b", 1, release=1)), (Machine("m"),))
-    found = solve(apart, objective="flowtime")
-    assert (found.value, found.bound, found.proof) == (7, 7, "solver")
+    tasks = tuple(Task(f"t{k}", 60 - 7 * k, release=11 * k) for k in range(6))
+    found = solve(Instance(tasks, (Machine("m"),)), objective="flowtime")
+    assert (str(found.status), found.proof) == ("optimal", "solver")  # it has too many starts
     assert solve(OPEN, "milp").proof == "solver"
 
 
 def test_a_makespan_that_cp_sat_claims_is_proven_again():
     found = solve(OPEN)
     assert (found.value, found.bound, found.proof) == (18, 18, "certificate")
+    assert found.reason.endswith("; proven again by a certificate")
+
+
+def test_a_flowtime_that_cp_sat_claims_is_proven_again():
+    apart = Instance((Task("a", 4), Task("b", 1, release=1)), (Machine("m"),))
+    found = solve(apart, objective="flowtime")
+    assert (found.value, found.bound, found.proof) == (7, 7, "certificate")
     assert found.reason.endswith("; proven again by a certificate")
 
 
