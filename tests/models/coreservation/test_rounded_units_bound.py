@@ -129,7 +129,7 @@ def test_the_rounded_instance_is_a_relaxation_at_any_unit(instance, most, object
         assert back is not None and value == below == objective_key(scaled, back)[0]
 
 
-@share(1 / 8)
+@share(1 / 6)
 @pytest.mark.property
 @given(instance=coreservation(), most=st.integers(1, 12))
 def test_every_assignment_with_the_reserve_has_a_true_one(instance, most):
