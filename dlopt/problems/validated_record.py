@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import dataclasses
 import typing
+from collections import deque
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from itertools import islice
+from itertools import islice, repeat
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Literal, Self, TypeVar
 
 import typing_extensions
@@ -19,14 +20,8 @@ from annotated_types import Ge, Gt
 from dlopt import arithmetic
 from dlopt.arithmetic import Number
 from dlopt.errors import MISSING, Fault, InvalidInstanceError
-from dlopt.problems.field_checks import (
-    INVALID,
-    MOST_FAULTS,
-    Check,
-    compile_check,
-    holds_numbers,
-    is_sequence,
-)
+from dlopt.problems.column_checks import INVALID, FieldCheck, one_by_one
+from dlopt.problems.field_checks import MOST_FAULTS, compile_check, holds_numbers, is_sequence
 
 NonNegative = Annotated[Number, Ge(0)]
 Positive = Annotated[Number, Gt(0)]
@@ -52,7 +47,7 @@ RecordT = TypeVar("RecordT", bound="Record")
 SolutionT_co = typing_extensions.TypeVar("SolutionT_co", covariant=True, default=Any)
 """The type of the solutions of an instance; of an instance of any problem, it is not known."""
 
-_CHECKS: dict[type, dict[str, tuple[Check, object, bool]]] = {}
+_CHECKS: dict[type, dict[str, tuple[FieldCheck, object, bool]]] = {}
 
 
 class Record(arithmetic.PrintableRecord):
@@ -225,7 +220,7 @@ def examine(
     dot = f"{path}." if path else ""
     for name, (check, default, _) in checks.items():
         if name in data:
-            value = check(data[name], dot + name, found)
+            value = check.value(data[name], dot + name, found)
             if value is not INVALID:
                 values[name] = value
         elif default is dataclasses.MISSING:
@@ -313,14 +308,14 @@ def _as_exact(value: Any) -> Any:
     return arithmetic.simplest(arithmetic.exact(value)) if number else value
 
 
-def _checks(kind: type[Record]) -> dict[str, tuple[Check, object, bool]]:
+def _checks(kind: type[Record]) -> dict[str, tuple[FieldCheck, object, bool]]:
     """Return of each field its check, its default if there is one, and whether it holds numbers."""
     if kind not in _CHECKS:
         _CHECKS[kind] = _compile_checks(kind)
     return _CHECKS[kind]
 
 
-def _compile_checks(kind: type[Record]) -> dict[str, tuple[Check, object, bool]]:
+def _compile_checks(kind: type[Record]) -> dict[str, tuple[FieldCheck, object, bool]]:
     hints = typing.get_type_hints(kind, include_extras=True)
     return {
         item.name: (
@@ -332,19 +327,56 @@ def _compile_checks(kind: type[Record]) -> dict[str, tuple[Check, object, bool]]
     }
 
 
-def _nested(kind: type) -> Check | None:
-    """Return the check of a field that holds a record, compiled when it is first used."""
+def _nested(kind: type) -> FieldCheck | None:
+    """Return the checks of a field that holds a record, compiled when they are first used."""
     if not issubclass(kind, Record):
         return None
 
-    def check(value: Any, path: str, found: list[Fault]) -> Any:
+    def check(value: object, path: str, found: list[Fault]) -> object:
         if isinstance(value, kind):
             return value
         values, faults = examine(kind, value, path)
         found.extend(faults)
         return INVALID if faults else _checked(kind, values)
 
-    return check
+    slow = one_by_one(check)
+
+    def column(values: Sequence[object]) -> Sequence[object] | None:
+        kinds = set(map(type, values))
+        if kinds == {kind}:
+            return values
+        return _records(kind, values) if kinds == {dict} else slow.column(values)
+
+    return slow._replace(column=column)
+
+
+def _records(kind: type[Record], rows: Sequence[Any]) -> list[Record] | None:
+    """Return the records of plain data, field by field; None unless all are found to be valid."""
+    checks = _checks(kind)
+    if not checks.keys() >= set().union(*rows) or _is_overridden(kind, "list_lengths"):
+        return None
+    columns: dict[str, Sequence[object]] = {}
+    for name, (check, default, _) in checks.items():
+        given = [row[name] for row in rows if name in row]
+        kept = check.column(given) if given else given
+        if kept is None or (default is dataclasses.MISSING and len(given) < len(rows)):
+            return None
+        if len(given) < len(rows):
+            rest = iter(kept)
+            kept = [next(rest) if name in row else default for row in rows]
+        columns[name] = kept
+    if _is_overridden(kind, "cross_field_faults"):
+        for values in zip(*columns.values(), strict=True):
+            if any(True for _ in kind.cross_field_faults(dict(zip(columns, values, strict=True)))):
+                return None
+    records = list(map(object.__new__, repeat(kind, len(rows))))
+    for name, values in columns.items():
+        deque(map(object.__setattr__, records, repeat(name), values), maxlen=0)
+    return records
+
+
+def _is_overridden(kind: type[Record], name: str) -> bool:
+    return getattr(kind, name).__func__ is not getattr(Record, name).__func__
 
 
 def _checked(kind: type[RecordT], values: Mapping[str, Any]) -> RecordT:
