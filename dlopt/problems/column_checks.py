@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import chain, islice
-from typing import NamedTuple, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 from dlopt.arithmetic import Number
 from dlopt.errors import Fault
@@ -25,7 +25,7 @@ Check: TypeAlias = Callable[[object, str, list[Fault]], object]
 ColumnCheck: TypeAlias = Callable[[Sequence[object]], Sequence[object] | None]
 """Takes values, and returns them converted; None unless it finds that all are valid."""
 
-Test: TypeAlias = tuple[Callable[[Number, Number], bool], Number, str]
+Test: TypeAlias = tuple[Callable[[Any, Any], bool], Any, str]
 """A comparison, what a number is compared with, and the rule; it is monotone in the number."""
 
 NUMBERS: set[type] = {float, int, Fraction}

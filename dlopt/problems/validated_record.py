@@ -366,8 +366,8 @@ def _records(kind: type[Record], rows: Sequence[Any]) -> list[Record] | None:
             kept = [next(rest) if name in row else default for row in rows]
         columns[name] = kept
     if _is_overridden(kind, "cross_field_faults"):
-        for values in zip(*columns.values(), strict=True):
-            if any(True for _ in kind.cross_field_faults(dict(zip(columns, values, strict=True)))):
+        for row in zip(*columns.values(), strict=True):
+            if any(True for _ in kind.cross_field_faults(dict(zip(columns, row, strict=True)))):
                 return None
     records = list(map(object.__new__, repeat(kind, len(rows))))
     for name, values in columns.items():

@@ -17,7 +17,6 @@ from dlopt.heuristics.admission.saved_records import Snapshot as StreamSnapshot
 from dlopt.heuristics.coreservation.saved_records import Snapshot
 from dlopt.heuristics.multistage.saved_records import ReservationSnapshot
 from dlopt.problems.cluster import Cluster
-
 from dlopt.problems.coreservation import Machine
 from dlopt.problems.field_checks import LONG
 from dlopt.problems.validated_record import Record
