@@ -101,6 +101,23 @@ class Record(arithmetic.PrintableRecord):
             raise InvalidInstanceError(found)
         return _checked(cls, values)
 
+    @classmethod
+    def list_from_data(cls, rows: Sequence[dict[str, Any]]) -> list[Self]:
+        """Build records of plain data, in less time than one by one.
+
+        Raises
+        ------
+        InvalidInstanceError
+            With every fault of the first that has one.
+
+        Examples
+        --------
+        >>> Units.list_from_data([{"time": "s"}, {}])
+        [Units(time='s', load='', data='', cpu=''), Units(time='', load='', data='', cpu='')]
+        """
+        records = _records(cls, rows)
+        return [cls.from_data(row) for row in rows] if records is None else records
+
     def to_data(self) -> dict[str, Any]:
         """Return plain data that JSON can hold; fields at their default are left out."""
         data = {}
@@ -350,7 +367,7 @@ def _nested(kind: type) -> FieldCheck | None:
     return slow._replace(column=column)
 
 
-def _records(kind: type[Record], rows: Sequence[Any]) -> list[Record] | None:
+def _records(kind: type[RecordT], rows: Sequence[Any]) -> list[RecordT] | None:
     """Return the records of plain data, field by field; None unless all are found to be valid."""
     checks = _checks(kind)
     if not checks.keys() >= set().union(*rows) or _is_overridden(kind, "list_lengths"):

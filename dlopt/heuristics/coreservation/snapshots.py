@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from dlopt.books.snapshots import PlainData, plain_number, read_snapshot, snapshot_header
@@ -76,7 +76,7 @@ def restored(data: object) -> EngineState:
         saved.algorithm, order=saved.order, allocation=saved.allocation, trimmed=saved.trim
     )
     failed = set(saved.failed)
-    entries = Entries((one.request.id, _entry(one)) for one in saved.requests)
+    entries = Entries(_entries(saved.requests))
     allocated = [_window(entries[share.request].request, share) for share in saved.shares]
     calendar = new_calendar(
         saved.machines, saved.holdings, saved.now, saved.exact_numbers, failed, allocated
@@ -93,11 +93,17 @@ def restored(data: object) -> EngineState:
     return state
 
 
-def _entry(saved: SavedRequest) -> Entry:
-    request = saved.request
-    decision = Decision(request.id, saved.accepted, saved.at, saved.reason)
-    holds = request if saved.end is None else replace(request, end=saved.end)
-    return Entry(holds, request, decision)
+def _entries(requests: Sequence[SavedRequest]) -> Iterator[tuple[str, Entry]]:
+    names = ("accepted", "at", "reason")
+    rows = [
+        {"request": one.request.id} | {name: getattr(one, name) for name in names}
+        for one in requests
+    ]
+    decisions = Decision.list_from_data(rows)
+    for saved, decision in zip(requests, decisions, strict=True):
+        request = saved.request
+        holds = request if saved.end is None else replace(request, end=saved.end)
+        yield request.id, Entry(holds, request, decision)
 
 
 def _window(request: Request, share: Share) -> SpanContent:
