@@ -7,11 +7,13 @@ never names a fault: where it returns None, the values are to be checked one by 
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from itertools import chain, islice
-from typing import Any, NamedTuple, TypeAlias, cast
+from itertools import chain, islice, repeat
+from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
 
 from dlopt.arithmetic import Number
 from dlopt.errors import Fault
@@ -32,6 +34,8 @@ NUMBERS: set[type] = {float, int, Fraction}
 """Types of numbers that are kept as they are."""
 
 _SEQUENCES = {list, tuple}
+
+RecordT = TypeVar("RecordT")
 
 
 class FieldCheck(NamedTuple):
@@ -156,3 +160,45 @@ def of_sequences(check: Check, item: FieldCheck, least: int) -> FieldCheck:
         return [tuple(islice(rest, len(each))) for each in lists]
 
     return slow._replace(column=column)
+
+
+def columns_of(
+    rows: Sequence[Mapping[str, object]], fields: Mapping[str, tuple[ColumnCheck, object]]
+) -> dict[str, Sequence[object]] | None:
+    """Return the values of each field in rows of plain data; None unless all are valid.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+    fields : mapping
+        By name the check of a field and its default, or `dataclasses.MISSING`.
+    """
+    if not fields.keys() >= set[str]().union(*rows):
+        return None
+    columns: dict[str, Sequence[object]] = {}
+    for name, (check, default) in fields.items():
+        given = [row[name] for row in rows if name in row]
+        kept = check(given) if given else given
+        if kept is None or (default is dataclasses.MISSING and len(given) < len(rows)):
+            return None
+        if len(given) < len(rows):
+            rest = iter(kept)
+            kept = [next(rest) if name in row else default for row in rows]
+        columns[name] = kept
+    return columns
+
+
+def assembled(
+    kind: type[RecordT], columns: Mapping[str, Sequence[object]], count: int
+) -> list[RecordT]:
+    """Return so many records of a type, whose fields are given and need no check."""
+    records = [object.__new__(kind) for _ in range(count)]
+    for name, values in columns.items():
+        deque(map(object.__setattr__, records, repeat(name), values), maxlen=0)
+    return records
+
+
+def is_overridden(kind: type, base: type, name: str) -> bool:
+    """Tell whether a type has a class method of its own instead of that of a base."""
+    own, inherited = getattr(kind, name), getattr(base, name)
+    return bool(own.__func__ is not inherited.__func__)

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import dataclasses
 import typing
-from collections import deque
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from itertools import islice, repeat
+from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Literal, Self, TypeVar
 
 import typing_extensions
@@ -20,6 +19,7 @@ from annotated_types import Ge, Gt
 from dlopt import arithmetic
 from dlopt.arithmetic import Number
 from dlopt.errors import MISSING, Fault, InvalidInstanceError
+from dlopt.problems import column_checks as columns
 from dlopt.problems.column_checks import INVALID, FieldCheck, one_by_one
 from dlopt.problems.field_checks import MOST_FAULTS, compile_check, holds_numbers, is_sequence
 
@@ -369,31 +369,14 @@ def _nested(kind: type) -> FieldCheck | None:
 
 def _records(kind: type[RecordT], rows: Sequence[Any]) -> list[RecordT] | None:
     """Return the records of plain data, field by field; None unless all are found to be valid."""
-    checks = _checks(kind)
-    if not checks.keys() >= set().union(*rows) or _is_overridden(kind, "list_lengths"):
-        return None
-    columns: dict[str, Sequence[object]] = {}
-    for name, (check, default, _) in checks.items():
-        given = [row[name] for row in rows if name in row]
-        kept = check.column(given) if given else given
-        if kept is None or (default is dataclasses.MISSING and len(given) < len(rows)):
-            return None
-        if len(given) < len(rows):
-            rest = iter(kept)
-            kept = [next(rest) if name in row else default for row in rows]
-        columns[name] = kept
-    if _is_overridden(kind, "cross_field_faults"):
-        for row in zip(*columns.values(), strict=True):
-            if any(True for _ in kind.cross_field_faults(dict(zip(columns, row, strict=True)))):
+    checks = {name: (check.column, default) for name, (check, default, _) in _checks(kind).items()}
+    counted = columns.is_overridden(kind, Record, "list_lengths")
+    found = None if counted else columns.columns_of(rows, checks)
+    if found is not None and columns.is_overridden(kind, Record, "cross_field_faults"):
+        for row in zip(*found.values(), strict=True):
+            if any(True for _ in kind.cross_field_faults(dict(zip(found, row, strict=True)))):
                 return None
-    records = list(map(object.__new__, repeat(kind, len(rows))))
-    for name, values in columns.items():
-        deque(map(object.__setattr__, records, repeat(name), values), maxlen=0)
-    return records
-
-
-def _is_overridden(kind: type[Record], name: str) -> bool:
-    return getattr(kind, name).__func__ is not getattr(Record, name).__func__
+    return None if found is None else columns.assembled(kind, found, len(rows))
 
 
 def _checked(kind: type[RecordT], values: Mapping[str, Any]) -> RecordT:

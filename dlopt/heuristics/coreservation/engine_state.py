@@ -208,10 +208,10 @@ def new_calendar(
     capacities = [
         0 if number in failed else machine.steps for number, machine in enumerate(machines)
     ]
-    held = ((one.machine, one.start, one.end, one.cpu) for one in holdings)
+    reserved = ((one.machine, one.start, one.end, one.cpu) for one in holdings)
     spans = [
         (machine, max(start, now), end, cpu)
-        for machine, start, end, cpu in chain(held, allocated)
+        for machine, start, end, cpu in chain(reserved, allocated)
         if end > now
     ]
     return ResourceCalendar.with_spans(capacities, spans, now=now, exact_numbers=exact_numbers)
