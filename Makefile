@@ -21,16 +21,20 @@ $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit("dlopt needs Python 3.11 or newer") if sys.version_info < (3, 11) else 0'
 	$(PYTHON) -m venv $(VENV)
 
+# By a path and not by an import hook: with that, a script beside a checkout in a folder `dlopt` would find
+# the folder in place of the package.
+EDITABLE := --disable-pip-version-check --config-settings editable_mode=compat --editable
+
 # What the demonstration needs, and no more; the tests need all extras, in the same environment.
 $(VENV)/ready-demo: pyproject.toml | $(VENV)/bin/python
 	@echo "installing dlopt, its solvers and matplotlib into $(VENV), once:"
-	@$(BIN)/python -m pip install --disable-pip-version-check --editable '.[plot]' > $(VENV)/pip.log 2>&1 & \
+	@$(BIN)/python -m pip install $(EDITABLE) '.[plot]' > $(VENV)/pip.log 2>&1 & \
 		pip=$$!; while kill -0 $$pip 2>/dev/null; do printf .; sleep 1; done; echo; \
 		wait $$pip || { tail -n 5 $(VENV)/pip.log; exit 1; }
 	@touch $@
 
 $(VENV)/ready: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[plot,sim,fast,dev]'
+	$(BIN)/python -m pip install --quiet $(EDITABLE) '.[plot,sim,fast,dev,docs]'
 	touch $(VENV)/ready-demo $@
 
 demo: $(VENV)/ready-demo ## solve, compare and draw shipped instances: three pictures and a page in demo/
@@ -48,6 +52,7 @@ demo: $(VENV)/ready-demo ## solve, compare and draw shipped instances: three pic
 	@$(BIN)/dlopt report $(OUT)/rows.jsonl --out $(OUT)/report.html
 	@echo; echo "pictures: $(OUT)/task-graph.svg, $(OUT)/admission.svg, $(OUT)/reservations.svg"
 	@echo "open this page in a browser: $(OUT)/report.html"
+	@echo "for the command dlopt in this shell: . $(BIN)/activate"
 
 test: prepared $(UNIT) ## everything that must hold; UNIT=covered measures coverage, too
 
@@ -114,10 +119,9 @@ baselines: $(VENV)/ready ## what is proven of the shipped instances: instances/B
 	$(BIN)/dlopt report $(OUT)/baselines.jsonl -o instances/BASELINES.csv
 
 docs: $(VENV)/ready ## the documentation site: build/site/index.html, readable without a network
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -c docs -d build/doctrees . build/site
 
-wheel: $(VENV)/ready ## sdist and wheel, tried in a clean environment outside the checkout
+wheel: $(VENV)/ready ## sdist and wheel in dist/, tried in a clean environment outside the checkout
 	BIN=$(BIN) PYTHON=$(PYTHON) sh .ci/wheel
 
 clean: ## all that was made

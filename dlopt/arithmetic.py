@@ -18,6 +18,8 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any, TypeAlias, TypeGuard, TypeVar
 
+from dlopt.long_integers import integer_from, text_of
+
 Number: TypeAlias = int | float | Fraction
 
 NumberT = TypeVar("NumberT", bound=Number)
@@ -158,11 +160,11 @@ def parse(text: str) -> Fraction:
         raise ValueError(f"not a number: {text[:40]!r}")
     top, slash, bottom = text.partition("/")
     if not slash:
-        return Fraction(Decimal(top))
-    divisor = int(Decimal(bottom))  # by Decimal: int() alone refuses more than 4300 digits
+        return Fraction(integer_from(top) if top.strip().isdigit() else Decimal(top))
+    divisor = integer_from(bottom)
     if divisor == 0:
         raise ValueError(f"denominator zero: {text[:40]!r}")
-    return Fraction(int(Decimal(top)), divisor)
+    return Fraction(integer_from(top), divisor)
 
 
 def to_json(number: Number) -> int | float | str:
@@ -239,7 +241,7 @@ def _text(fraction: Fraction) -> str:
     """Return ``p/q``, however many digits it has; `str` alone stops at 4300."""
     with contextlib.suppress(ValueError):
         return str(fraction)
-    return f"{Decimal(fraction.numerator)}/{Decimal(fraction.denominator)}"
+    return f"{text_of(fraction.numerator)}/{text_of(fraction.denominator)}"
 
 
 class PrintableRecord:

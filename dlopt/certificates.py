@@ -107,7 +107,7 @@ class Derivation(PrintableRecord):
 
 @dataclass(frozen=True, slots=True)
 class InfeasibilityProof(PrintableRecord):
-    """A program over binaries that has no point, and the proof of that by cutting planes and cases.
+    """An infeasible program over binaries, and the proof of that by cutting planes and cases.
 
     Parameters
     ----------

@@ -7,6 +7,7 @@ Infeasible instances and exhausted limits are no errors: they are statuses of a
 from __future__ import annotations
 
 import difflib
+import json
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -93,13 +94,32 @@ class Fault:
         return f"Fault(path={self.path!r}, value={value}, rule={self.rule!r})"
 
     def __str__(self) -> str:
+        return self.message()
+
+    def message(self, *, as_json: bool = False) -> str:
+        """Return the fault as a line; the value is spelled as Python does, or as JSON does.
+
+        Examples
+        --------
+        >>> Fault("load", None, "must be a number").message(as_json=True)
+        'load: must be a number, got null'
+        """
         path, rule = _clipped(self.path, _LONGEST_PATH), _clipped(self.rule, LONGEST_LINE // 2)
         text = f"{path}: {rule}" if path else rule
-        return printable(text if self.value is MISSING else f"{text}, got {short_text(self.value)}")
+        if self.value is not MISSING:
+            text += f", got {short_text(self.value, as_json=as_json)}"
+        return printable(text)
 
 
-def known_names(given: object, known: Iterable[str]) -> str:
+def similar_names(given: object, known: Iterable[str]) -> list[str]:
+    """Return the known names that are most similar to one that is not known; at most three."""
+    return difflib.get_close_matches(str(given), list(known), MOST_SIMILAR)
+
+
+def known_names(given: object, known: Iterable[str], command: str = "") -> str:
     """Return what a message about an unknown name ends with: similar names, and all that are known.
+
+    Where many are known, and none is similar, a command can be named that lists them.
 
     Examples
     --------
@@ -109,7 +129,9 @@ def known_names(given: object, known: Iterable[str]) -> str:
     ('known: ramp, burst', 'known: none')
     """
     names = list(known)
-    similar = difflib.get_close_matches(str(given), names, MOST_SIMILAR)
+    similar = similar_names(given, names)
+    if not similar and command and len(names) > MOST_LISTED:
+        return f"`{command}` lists those that are known"
     if not similar:
         return f"known: {', '.join(names) or 'none'}"
     question = f"did you mean {' or '.join(similar)}?"
@@ -159,6 +181,8 @@ class InvalidInstanceError(DloptError, ValueError):
         At least one.
     source : str, optional
         The file they stand in.
+    as_json : bool, default False
+        The input is JSON: messages have ``null``, ``true`` and ``false`` for wrong values.
 
     Examples
     --------
@@ -170,10 +194,13 @@ class InvalidInstanceError(DloptError, ValueError):
 
     MOST_SHOWN = 20
 
-    def __init__(self, faults: Sequence[Fault], source: str | None = None) -> None:
+    def __init__(
+        self, faults: Sequence[Fault], source: str | None = None, *, as_json: bool = False
+    ) -> None:
         self.faults = tuple(faults)
         self.source = source
-        lines = [str(fault) for fault in self.faults[: self.MOST_SHOWN]]
+        self.as_json = as_json
+        lines = [fault.message(as_json=as_json) for fault in self.faults[: self.MOST_SHOWN]]
         if len(self.faults) > self.MOST_SHOWN:
             lines.append(f"... and {len(self.faults) - self.MOST_SHOWN} more")
         prefix = f"{printable(source)}: " if source else ""
@@ -182,13 +209,17 @@ class InvalidInstanceError(DloptError, ValueError):
     def __str__(self) -> str:
         return _in_lines(Exception.__str__(self))  # as many lines as there are faults
 
-    def within(self, source: str) -> InvalidInstanceError:
-        """Return the same faults, of a named file."""
-        return InvalidInstanceError(self.faults, source)
+    def within(self, source: str | None, *, as_json: bool = False) -> InvalidInstanceError:
+        """Return the same faults, of a named file, which may be JSON."""
+        return InvalidInstanceError(self.faults, source, as_json=as_json or self.as_json)
 
 
 class NotApplicableError(DloptError, ValueError):
     """A method, objective, option or format that does not fit what it was asked for."""
+
+
+class NothingToDrawError(NotApplicableError):
+    """A solution of which no picture can be drawn, as it has no part."""
 
 
 class SolverError(DloptError):
@@ -235,17 +266,28 @@ def described(error: BaseException) -> str:
     return f"{type(error).__name__}: {text}"
 
 
-def short_text(value: object) -> str:
+def short_text(value: object, *, as_json: bool = False) -> str:
     """Return the beginning of a value as a message shows it, of any type and size.
+
+    Parameters
+    ----------
+    value : object
+    as_json : bool, default False
+        Spell null, true, false, lists and objects as JSON does.
 
     Examples
     --------
     >>> short_text("deadline"), short_text(range(3)), len(short_text("x" * 1_000_000))
     ("'deadline'", 'range(0, 3)', 60)
+    >>> short_text([None, True]), short_text([None, True], as_json=True)
+    ('[None, True]', '[null, true]')
     """
     try:
         part = _part(value)
-        text = repr(part) if isinstance(part, str) else str(part)
+        if as_json and (part is None or isinstance(part, bool | float | list | dict)):
+            text = json.dumps(part, ensure_ascii=False, default=str)
+        else:
+            text = repr(part) if isinstance(part, str) else str(part)
     except (ValueError, RecursionError):  # over 4300 digits, or nested too deeply
         return f"a very long {type(value).__name__}"
     return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 3] + "..."

@@ -13,11 +13,11 @@ from typing import Any, cast
 from dlopt import aliases, arithmetic
 from dlopt.arithmetic import EXACT, SOLVER, Number, exact
 from dlopt.canonical_json import parts_of
-from dlopt.errors import MISSING, Fault, InvalidInstanceError, NotApplicableError
+from dlopt.errors import MISSING, Fault, InvalidInstanceError, NotApplicableError, known_names
 from dlopt.json_files import load_json, write_json
 from dlopt.problems.validated_record import Header, Record, examine, floating
 from dlopt.query import origin_of
-from dlopt.registry import problem
+from dlopt.registry import problem, stems
 from dlopt.result import PLAN_CLASSES, PROOFS, STOPPED_BY, Result, Status, Value, Violation
 from dlopt.result_checker import default_tolerance
 from dlopt.version import __version__
@@ -92,7 +92,7 @@ def instance_from_data(data: object, source: str | None = None) -> Any:
         With every fault, naming `source`.
     """
     if not isinstance(data, Mapping):
-        raise InvalidInstanceError([Fault("", data, "must be a JSON object")], source)
+        raise InvalidInstanceError([Fault("", data, "must be a JSON object")], source, as_json=True)
     stem, faults = _envelope(data)
     if stem is not None:
         fields = {key: value for key, value in data.items() if key not in ("problem", "version")}
@@ -102,7 +102,7 @@ def instance_from_data(data: object, source: str | None = None) -> Any:
         faults = (*faults, *module.faults(fields))
         if not faults:
             return module.Instance.from_data(fields)
-    raise InvalidInstanceError(faults, source)
+    raise InvalidInstanceError(faults, source, as_json=True)
 
 
 def _with_current_objectives(stem: str, best_known: object) -> object:
@@ -248,13 +248,13 @@ def plan_from_data(data: object, instance: Header, source: str | None = None) ->
     try:
         return problem(instance.problem).module.Solution.from_data(data)
     except InvalidInstanceError as error:
-        raise InvalidInstanceError(error.faults, source) from error
+        raise error.within(source) from error
 
 
 def result_from_data(data: object, instance: Header, source: str | None = None) -> Result[Any]:
     """Build a result from the data of a file; what is recomputed anyway is not read."""
     if not isinstance(data, Mapping):
-        raise InvalidInstanceError([Fault("", data, "must be a JSON object")], source)
+        raise InvalidInstanceError([Fault("", data, "must be a JSON object")], source, as_json=True)
     faults = _field_faults(data, instance)
     module = problem(instance.problem).module
     goal = data.get("objective") or ""
@@ -274,7 +274,7 @@ def result_from_data(data: object, instance: Header, source: str | None = None) 
         faults += wrong
         solution = None if wrong else module.Solution(**values_found)
     if faults:
-        raise InvalidInstanceError(faults, source)
+        raise InvalidInstanceError(faults, source, as_json=True)
     if "tolerance" not in data and solution is not None:  # written by hand
         tolerance = default_tolerance(instance)
     return Result(
@@ -304,7 +304,7 @@ def _other_instance(data: Mapping[str, object], instance: Header) -> Fault:
     if isinstance(name, str) and name and instance.name and name != instance.name:
         rule = f"is a result of another instance ({name}, not {instance.name})"
         return Fault("", MISSING, rule)
-    return Fault("hash", data.get("hash"), "must be the hash of the instance given")
+    return Fault("hash", data.get("hash", MISSING), "must be the hash of the instance given")
 
 
 def _field_faults(data: Mapping[str, Any], instance: Header) -> list[Fault]:
@@ -316,9 +316,11 @@ def _field_faults(data: Mapping[str, Any], instance: Header) -> list[Fault]:
     ]
     for key, kind, rule in _RESULT_FIELDS:
         if type(data.get(key)) not in kind:
-            faults.append(Fault(key, data.get(key), f"must be {rule}, as solve writes it"))
+            given = data.get(key, MISSING)
+            faults.append(Fault(key, given, f"must be {rule}, as solve writes it"))
     if data.get("problem") != instance.problem:
-        faults.append(Fault("problem", data.get("problem"), f"must be {instance.problem}"))
+        given = data.get("problem", MISSING)
+        faults.append(Fault("problem", given, f"must be {instance.problem}"))
     elif data.get("hash") != instance_hash(instance):
         faults.append(_other_instance(data, instance))
     if data.get("status") not in list(Status):
@@ -360,8 +362,9 @@ def _envelope(data: Mapping[str, Any]) -> tuple[str | None, tuple[Fault, ...]]:
     stem = data.get("problem", MISSING)
     try:
         problem(stem)
-    except NotApplicableError as error:
-        rule = "is missing" if stem is MISSING else f"must be a known problem: {error}"
+    except NotApplicableError:
+        known = f"must be a known problem ({known_names(stem, stems())})"
+        rule = "is missing" if stem is MISSING else known
         faults.append(Fault("problem", stem, rule))
         stem = None
     version = data.get("version", MISSING)

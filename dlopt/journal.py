@@ -207,7 +207,7 @@ def _read(file: IO[bytes], source: str, form: RowFormat[R]) -> tuple[dict[Hashab
     except InvalidInstanceError as error:  # a line that is too long
         faults += error.faults
     if faults:
-        raise InvalidInstanceError(faults, source)
+        raise InvalidInstanceError(faults, source, as_json=True)
     return rows, whole
 
 

@@ -232,7 +232,8 @@ def load_headed(
     """
     data = load_json(path, exact_numbers=exact_numbers)
     if not isinstance(data, Mapping):
-        raise InvalidInstanceError([Fault("", data, "must be a JSON object")], os.fspath(path))
+        fault = Fault("", data, "must be a JSON object")
+        raise InvalidInstanceError([fault], os.fspath(path), as_json=True)
     faults = []
     for key, wanted in head.items():
         given = data.get(key, MISSING)
@@ -242,7 +243,7 @@ def load_headed(
     content = {key: value for key, value in data.items() if key not in head}
     faults += faults_of(content)
     if faults:
-        raise InvalidInstanceError(faults, os.fspath(path))
+        raise InvalidInstanceError(faults, os.fspath(path), as_json=True)
     return content
 
 

@@ -120,7 +120,9 @@ def error_to_data(error: DloptError, where: str = "") -> dict[str, object]:
     where : str, default ""
         What the detail begins with.
     """
-    faults = error.faults if isinstance(error, InvalidInstanceError) else ()
+    faults: tuple[Fault, ...] = ()
+    if isinstance(error, InvalidInstanceError):
+        faults, error = error.faults, error.within(error.source, as_json=True)
     return problem_to_data(error_title(error), f"{where}{error}", faults)
 
 

@@ -108,7 +108,7 @@ class Proof:
                 for _ in range(int(next(self.words))):
                     self.step()
         last = self.rows[-1]
-        proven = Row("G", Fraction(1), {})  # 0 >= 1: the program has no point
+        proven = Row("G", Fraction(1), {})  # 0 >= 1: the program is infeasible
         if self.claim is not None:
             proven = Row("G", self.claim, self.objective)
         if last.assumptions or not last.implies(proven):
@@ -172,6 +172,6 @@ except ValueError as error:
 except (StopIteration, LookupError, ZeroDivisionError):
     print("NOT proven: this is no complete VIPR file")
     sys.exit(1)
-claim = "has no point" if bound is None else f"has no objective below {bound}"
+claim = "is infeasible" if bound is None else f"has no objective below {bound}"
 print(f"proven: a program with {len(proof.names)} variables {claim}")
 print(f"steps that were checked: {sum(1 for line in text.splitlines() if ' { ' in line)}")

@@ -236,6 +236,7 @@ NOT_APPLICABLE = {
         "objective nodes needs absolute_deadline",
     ),
     "option": (lambda: solve(THREE, "opr", speed=3), "opr has no option 'speed'"),
+    "limit": (lambda: solve(THREE, "opr", time_limit=3), r"; limits are in limits=Limits\(time_s="),
     "value of an option": (lambda: solve(THREE, "opr", assignment="AN"), "takes best or all"),
     "nodes that differ": (
         lambda: solve(DIFFER, "opr"),

@@ -114,9 +114,13 @@ def cases():
 
 @pytest.mark.parametrize(("file", "entry"), list(cases()))
 def test_method(file, entry):
-    instance = instance_of(file)
+    instance, plans = instance_of(file), []
     for goal in goals_of(instance, entry):
-        _is_right(instance, answer(file, entry.name, goal.name), entry, goal)
+        found = answer(file, entry.name, goal.name)
+        # A plan that is valued under other objectives is checked and written once.
+        if found.solution is None or all(found.solution is not plan for plan in plans):
+            _is_right(instance, found, entry, goal)
+            plans.append(found.solution)
         if goal.name in registry.method(instance.problem, "exact").objectives:
             _is_right_beside_exact(file, entry, goal)
 

@@ -7,9 +7,12 @@ import pytest
 
 from dlopt import io
 from dlopt.errors import InvalidInstanceError
+from dlopt.plain_data import error_to_data
+from dlopt.problems.iit import Cluster, Instance
 from tests.instance_files import TEXT, VALID, edited, written
 
 DEEP = "[" * 100_000 + "]" * 100_000
+NUMBER = 'must be a finite number or a text "p/q"'
 BAD_FILES: list[tuple[str, str | bytes, str]] = [
     ("empty", "", "is not valid JSON: Expecting value in line 1, column 1"),
     ("blank", " \n", "is not valid JSON: Expecting value in line 2, column 1"),
@@ -26,7 +29,7 @@ BAD_FILES: list[tuple[str, str | bytes, str]] = [
     ("digits", edited('"load": 3', f'"load": {"3" * 5000}'), "has a number that is too long"),
     ("list", "[]", "must be a JSON object, got []"),
     ("number", "3", "must be a JSON object, got 3"),
-    ("null", "null", "must be a JSON object, got None"),
+    ("null", "null", "must be a JSON object, got null"),
     ("nan", edited('"load": 3', '"load": NaN'), "load: must be a finite number"),
     ("infinity", edited("[0, 1, 4]", "[0, 1, -Infinity]"), "ready_times[2]: must be a finite"),
     ("overflow", edited('"load": 3', '"load": 1e999'), "load: must be a finite number"),
@@ -35,15 +38,22 @@ BAD_FILES: list[tuple[str, str | bytes, str]] = [
     (
         "wrong-problem",
         edited('"iit"', '"iti"'),
-        "problem: must be a known problem: no problem 'iti' (did you mean iit",
+        "problem: must be a known problem (did you mean iit? known: iit, ",
     ),
-    ("problem-number", edited('"iit"', "7"), "problem: must be a known problem: no problem 7"),
-    ("problem-list", edited('"iit"', "[]"), "problem: must be a known problem: no problem []"),
+    ("problem-number", edited('"iit"', "7"), "problem: must be a known problem (known: iit, "),
+    ("problem-list", edited('"iit"', "[]"), "problem: must be a known problem (known: iit, "),
     ("no-version", edited('"version": 1, ', ""), "version: is missing"),
     ("wrong-version", edited('"version": 1', '"version": 2'), "version: must be 1, got 2"),
     ("version-text", edited('"version": 1', '"version": "1"'), "version: must be 1, got '1'"),
     ("version-float", edited('"version": 1', '"version": 1.0'), "version: must be 1, got 1.0"),
-    ("version-true", edited('"version": 1', '"version": true'), "version: must be 1, got True"),
+    ("version-true", edited('"version": 1', '"version": true'), "version: must be 1, got true"),
+    ("load-null", edited('"load": 3', '"load": null'), f"load: {NUMBER}, got null"),
+    ("load-nan", edited('"load": 3', '"load": NaN'), f"load: {NUMBER}, got NaN"),
+    (
+        "object",
+        edited("[0, 1, 4]", '{"0": [null, true, "1/3"]}'),
+        'ready_times: must be a list, got {"0": [null, true, "1/3"]}',
+    ),
     ("unknown", edited('"load": 3', '"load": 3, "color": 1'), "color: is not a field (known: "),
     ("missing", edited('"load": 3, ', ""), "load: is missing"),
     ("nested", edited('"nodes": 3', '"nodes": 0'), "cluster.nodes: must be at least 1, got 0"),
@@ -72,6 +82,15 @@ def test_a_bad_file_is_told_with_its_name(
         assert len(str(caught.value)) < 1000
         assert caught.value.source == str(path)
         assert len(caught.value.faults) == 1
+
+
+def test_only_of_files_are_values_spelled_as_in_json() -> None:
+    with pytest.raises(InvalidInstanceError, match=r"\Aversion: must be 1, got true\n") as caught:
+        io.instance_from_data({**VALID, "version": True, "load": None})
+    assert str(caught.value.within("a.json")).endswith(", got null")
+    with pytest.raises(InvalidInstanceError, match=r"load: .*, got None\Z") as caught:
+        Instance(Cluster(1, tau=1, chi=1), ready_times=(0,), load=None)  # type: ignore[arg-type]
+    assert str(error_to_data(caught.value)["detail"]).endswith(", got null")
 
 
 def test_all_faults_of_a_file_are_told_at_once(tmp_path: Path) -> None:

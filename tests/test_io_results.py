@@ -167,7 +167,7 @@ def test_a_float_result_is_read_exactly_if_that_is_asked_for(tmp_path: Path) -> 
         ('{"chunks": [{"node": 0.5}]}', "chunks[0].node: must be an integer, got 0.5"),
         ("{}", "chunks: is missing"),
         ('{"plan": []}', "chunks: is missing"),
-        ('{"status": "optimal"}', "method: must be a text, as solve writes it, got None"),
+        ('{"status": "optimal"}', "method: must be a text, as solve writes it\n"),
         ("{", "is not valid JSON: "),
         (
             '{"problem": "iit", "version": 1, "cluster": {}, "load": 1}',

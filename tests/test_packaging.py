@@ -1,5 +1,7 @@
 """The package as it is installed: what is in it, and what may live in one process."""
 
+import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -44,6 +46,23 @@ def test_every_file_beside_the_code_is_installed():
 def test_models_are_one_copy_wherever_they_are_found():
     assert Path(dlopt.models.__file__).resolve() == ROOT / "models" / "__init__.py"
     assert "models" not in sys.modules
+
+
+def test_a_script_beside_the_checkout_finds_the_package(tmp_path):
+    """A folder of the package's name is one, too, for Python, unless the package is on the path."""
+    installs = re.findall(r"pip install .*", (ROOT / "Makefile").read_text())
+    assert installs and all("$(EDITABLE)" in line for line in installs)
+    assert (
+        "EDITABLE := --disable-pip-version-check --config-settings editable_mode=compat"
+        in (ROOT / "Makefile").read_text()
+    )
+    (tmp_path / "dlopt").symlink_to(ROOT)
+    (tmp_path / "mine.py").write_text("import dlopt; print(dlopt.read.__module__)")
+    words = [sys.executable, "mine.py"]
+    done = subprocess.run(
+        words, cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True
+    )
+    assert done.stdout == b"dlopt.io\n"
 
 
 def test_tests_are_packages_too():

@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from types import SimpleNamespace
+
+import pytest
 
 from tests.instance_files import ROOT
-from tests.slow_tests import MEASURED_S, slow_tests
+from tests.slow_tests import MEASURED_S, Measuring, slow_tests
 
 SAMPLE = "tests/architecture/test_private_names.py"
 """It reads all tests, which is slow, and has fast tests, too."""
@@ -40,7 +43,53 @@ def test_slow_tests_alone_are_left_out() -> None:
 
 def test_coverage_is_measured_of_fast_tests_below_the_paths_alone() -> None:
     long = {name for name, seconds in slow_tests().items() if seconds >= MEASURED_S}
-    every, measured = collected(), ("-m", "not no_cover")
+    every, measured = collected(), ("-m", "measured")
     assert every & long
     assert collected("--measure=tests/cli tests/architecture", *measured) == every - long
     assert not collected("--measure=tests/cli dlopt", *measured)
+
+
+class FakeController:
+    """Notes whether coverage would be measured."""
+
+    started = True
+
+    def pause(self) -> None:
+        self.started = False
+
+    def resume(self) -> None:
+        self.started = True
+
+
+class FakeTest:
+    """A test that is measured, or is not."""
+
+    def __init__(self, marker: str | None) -> None:
+        self.marker = marker
+
+    def get_closest_marker(self, name: str) -> str | None:
+        return name if name == self.marker else None
+
+
+@pytest.mark.parametrize(
+    ("marker", "scope", "expected"),
+    [
+        ("measured", "function", (True, True)),
+        (None, "function", (False, False)),
+        (None, "module", (False, True)),
+    ],
+)
+def test_nothing_is_measured_but_measured_tests_and_fixtures(marker, scope, expected) -> None:
+    """A fixture that tests share may be set up first by one that is not measured."""
+    test, controller = FakeTest(marker), FakeController()
+    measuring = Measuring(("tests",), runs_tests=False)
+    measuring.controller = controller
+    controller.pause()
+    fixture, request = SimpleNamespace(scope=scope), SimpleNamespace(node=test)
+    hooks = measuring.pytest_runtest_call(test), measuring.pytest_fixture_setup(fixture, request)
+    for hook, is_measured in zip(hooks, expected, strict=True):
+        next(hook)
+        assert controller.started is is_measured
+        with pytest.raises(ZeroDivisionError):
+            hook.throw(ZeroDivisionError())
+        assert not controller.started

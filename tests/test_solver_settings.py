@@ -76,9 +76,9 @@ def test_what_the_log_raises_is_raised_once_the_solver_has_ended(instance: Any) 
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"speed": 9}, "'speed' cannot be set: docs/results.md lists those that can$"),
+        ({"speed": 9}, "'speed' cannot be set; `dlopt solve --list-solver-parameters` lists"),
         ({3: 9}, "3 cannot be set"),
-        ({"linearisation_level": 2}, r"that can; did you mean linearization_level\?$"),
+        ({"linearisation_level": 2}, r"set; did you mean linearization_level\? `dlopt solve"),
         ({"linearization_level": "high"}, "must be an integer from 0 to 2, not 'high'"),
         ({"linearization_level": 3}, "must be an integer from 0 to 2, not 3"),
         ({"linearization_level": True}, "must be an integer from 0 to 2, not True"),

@@ -22,7 +22,7 @@ from dlopt.models.coreservation.scaled_instance import ScaledInstance
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 PATIENCE_S = 60
 
-SOON = Limits(time_s=0.5)
+SOON = Limits(time_s=0.25)
 EXPIRED = Limits(time_s=1e-9)
 
 LARGE: dict[str, tuple[Any, tuple[str, ...]]] = {

@@ -63,7 +63,7 @@ class BranchAndBoundResult:
 class _Subproblem:
     """A node of the search tree: some binaries are fixed, and multipliers prove its bound.
 
-    If it is `infeasible`, the multipliers prove that it has no point (Farkas).
+    If it is `infeasible`, the multipliers prove infeasibility (Farkas).
     """
 
     bound: Fraction

@@ -17,7 +17,12 @@ from fractions import Fraction
 from math import inf, lcm
 
 from dlopt.backends.dixon_lifting import SparseFactors, Vector
-from dlopt.backends.linear_program import BasisStatus, Certificate, LinearProgram
+from dlopt.backends.linear_program import (
+    BasisStatus,
+    Certificate,
+    LinearProgram,
+    whole_multiple,
+)
 
 
 class Simplex:
@@ -40,7 +45,7 @@ class Simplex:
                 merged[j] = merged.get(j, Fraction(0)) + a
             for j, a in merged.items():
                 if a:
-                    self.columns[j].append((i, int(a * scale)))
+                    self.columns[j].append((i, whole_multiple(a, scale)))
         self.columns += [[(i, -1)] for i in range(self.size)]
         self.bounds = [*program.column_bounds]
         for (low, high), scale in zip(program.row_bounds, self.row_scale, strict=True):
@@ -49,7 +54,7 @@ class Simplex:
         self.lower = [_scaled(low, self.bound_scale) for low, _ in self.bounds]
         self.upper = [_scaled(high, self.bound_scale) for _, high in self.bounds]
         self.cost_scale = lcm(*(c.denominator for c in program.costs))
-        self.costs = [int(c * self.cost_scale) for c in program.costs] + [0] * self.size
+        self.costs = [whole_multiple(c, self.cost_scale) for c in program.costs] + [0] * self.size
         self.status = [self._nonbasic_status(j, s) for j, s in enumerate(status)]
         self.basis = [j for j, s in enumerate(status) if s == BasisStatus.BASIC]
         self._factor()
@@ -217,4 +222,4 @@ def _smallest_ratio(ratios: Iterable[tuple[int, int, int]]) -> int | None:
 
 
 def _scaled(bound: Fraction | None, scale: int) -> int | None:
-    return None if bound is None else int(bound * scale)
+    return None if bound is None else whole_multiple(bound, scale)

@@ -18,6 +18,19 @@ Row: TypeAlias = tuple[tuple[tuple[int, Fraction], ...], Fraction | None, Fracti
 """Coefficients by column, lower bound and upper bound of a constraint."""
 
 
+def whole_multiple(number: Fraction, scale: int) -> int:
+    """Return ``number * scale``, where `scale` is a multiple of its denominator.
+
+    It takes no gcd, which dominates with numbers of thousands of bits.
+
+    Examples
+    --------
+    >>> whole_multiple(Fraction(3, 4), 12)
+    9
+    """
+    return number.numerator * (scale // number.denominator)
+
+
 class BasisStatus(IntEnum):
     """Status of a variable or a row in a basis; a nonbasic free variable is zero."""
 

@@ -17,7 +17,7 @@ from fractions import Fraction
 from math import lcm
 from typing import NamedTuple
 
-from dlopt.backends.linear_program import LinearProgram, Row
+from dlopt.backends.linear_program import LinearProgram, Row, whole_multiple
 
 _MULTIPLIER_BITS = 64
 """Binary digits of a multiplier that rounding keeps, beyond those of the scale of its row."""
@@ -67,7 +67,7 @@ class SafeDualBound:
                 raise ValueError("every variable needs a lower and an upper bound")
             self.bounds.append((lower, upper))
         self.cost_scale = lcm(*(cost.denominator for cost in program.costs))
-        self.costs = [int(cost * self.cost_scale) for cost in program.costs]
+        self.costs = [whole_multiple(cost, self.cost_scale) for cost in program.costs]
         self.rows: list[tuple[int, list[tuple[int, int]], int | None, int | None]] = []
         self.digits, self.common = _MULTIPLIER_BITS, 1
         for row, (lower, upper) in zip(program.rows, program.row_bounds, strict=True):
@@ -78,8 +78,10 @@ class SafeDualBound:
         terms, lower, upper = row
         sides = [side.denominator for side in (lower, upper) if side is not None]
         scale = lcm(*(a.denominator for _, a in terms), *sides)
-        low, high = (None if side is None else int(side * scale) for side in (lower, upper))
-        self.rows.append((scale, [(j, int(a * scale)) for j, a in terms], low, high))
+        low, high = (
+            None if side is None else whole_multiple(side, scale) for side in (lower, upper)
+        )
+        self.rows.append((scale, [(j, whole_multiple(a, scale)) for j, a in terms], low, high))
         largest = max((abs(a) for _, a in self.rows[-1][1]), default=0)
         digits = max(_MULTIPLIER_BITS + scale.bit_length(), _TERM_BITS + largest.bit_length())
         self.digits = max(self.digits, digits)

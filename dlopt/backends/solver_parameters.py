@@ -8,13 +8,12 @@ least and the greatest value of each, the solvers proved the known optima of sma
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from dlopt.backends.solver_settings import ParameterValue
-from dlopt.errors import NotApplicableError, short_text
+from dlopt.errors import NotApplicableError, short_text, similar_names
 
 Parameters = dict[str, ParameterValue]
 
@@ -118,6 +117,19 @@ HIGHS_PARAMETERS: Final[Mapping[str, ParameterRange]] = {
 method, and how often it logs."""
 
 
+def parameter_table() -> Iterator[tuple[str, str, str]]:
+    """Yield solver, name and values of each parameter that can be set.
+
+    Examples
+    --------
+    >>> next(parameter_table())
+    ('CP-SAT', 'add_cg_cuts', 'true or false')
+    """
+    for solver, allowed in (("CP-SAT", CPSAT_PARAMETERS), ("HiGHS", HIGHS_PARAMETERS)):
+        for name, values in allowed.items():
+            yield solver, name, str(values)
+
+
 def split_by_solver(given: Mapping[str, ParameterValue]) -> tuple[Parameters, Parameters]:
     """Return the parameters for CP-SAT and those for HiGHS.
 
@@ -139,11 +151,11 @@ def split_by_solver(given: Mapping[str, ParameterValue]) -> tuple[Parameters, Pa
     allowed = {**CPSAT_PARAMETERS, **HIGHS_PARAMETERS}
     for name, value in given.items():
         if name not in allowed:
-            similar = difflib.get_close_matches(str(name), allowed, n=1)
-            question = f"; did you mean {similar[0]}?" if similar else ""
+            similar = similar_names(name, allowed)
+            question = f"did you mean {' or '.join(similar)}? " if similar else ""
             raise NotApplicableError(
-                f"solver parameter {name!r} cannot be set: docs/results.md lists those that can"
-                f"{question}"
+                f"solver parameter {short_text(name)} cannot be set; {question}"
+                f"`dlopt solve --list-solver-parameters` lists those that can"
             )
         if not allowed[name].admits(value):
             raise NotApplicableError(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 from collections.abc import Iterator
 from operator import attrgetter
@@ -13,6 +12,7 @@ from dlopt import journal
 from dlopt.batch.records import Record
 from dlopt.errors import MISSING, Fault, InvalidInstanceError
 from dlopt.input_files import load_bytes
+from dlopt.json_files import parse_json
 
 
 def _read(line: bytes) -> Record:
@@ -80,8 +80,8 @@ def _kind_of(path: str | os.PathLike[str]) -> str | None:
         return None
     try:
         text = load_bytes(path).strip()
-        names = json.loads(text).keys()
-    except (InvalidInstanceError, ValueError, AttributeError, RecursionError):
+        names = parse_json(text.decode()).keys()  # which does not read a file that is too large
+    except (InvalidInstanceError, ValueError, AttributeError):
         return None
     if "version" not in names and {"hash", "method", "status"} <= names:
         return "is a result: `dlopt check` and `dlopt plot` read it, after its instance"

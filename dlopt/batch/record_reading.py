@@ -21,8 +21,15 @@ from pydantic import (
 from dlopt import aliases
 from dlopt.arithmetic import Number, parse
 from dlopt.batch.records import VERSION, Failure, Numbers, Record, RunKey
-from dlopt.errors import MISSING, Fault, InvalidInstanceError, NotApplicableError, shortened
-from dlopt.registry import problem
+from dlopt.errors import (
+    MISSING,
+    Fault,
+    InvalidInstanceError,
+    NotApplicableError,
+    known_names,
+    shortened,
+)
+from dlopt.registry import problem, stems
 from dlopt.result import PLAN_CLASSES, PROOFS, Limits, PlanClass, Proof, Status, Value
 
 _READ_VERSIONS = (1, VERSION)
@@ -203,8 +210,9 @@ def _registered(data: Mapping[str, Any]) -> list[Fault]:
     """Return what is wrong with a record for the problems that there are."""
     try:
         goals = problem(data["problem"]).module.OBJECTIVES
-    except NotApplicableError as error:
-        return [Fault("problem", data["problem"], f"must be a known problem: {error}")]
+    except NotApplicableError:
+        rule = f"must be a known problem ({known_names(data['problem'], stems())})"
+        return [Fault("problem", data["problem"], rule)]
     if data["objective"] not in goals:
         return [Fault("objective", data["objective"], f"must be one of {', '.join(goals)}")]
     levels = len(goals[data["objective"]].levels) or None

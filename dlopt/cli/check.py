@@ -96,7 +96,7 @@ def read_both(
             else fault
             for fault in error.faults
         ]
-        raise InvalidInstanceError(faults, error.source) from error
+        raise InvalidInstanceError(faults, error.source, as_json=True) from error
 
 
 def _reading_of(file: Path, wanted: object) -> str:

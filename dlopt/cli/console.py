@@ -140,7 +140,7 @@ def discard_output() -> None:
 
 def print_error(error: DloptError, where: str = "") -> Exit:
     """Print an error as one message, and return its exit code; an invalid result is saved."""
-    from dlopt import io
+    from dlopt import io, registry
     from dlopt.api import InvalidResultError
     from dlopt.cli import json_output
     from dlopt.plain_data import error_to_data
@@ -159,7 +159,11 @@ def print_error(error: DloptError, where: str = "") -> Exit:
         with contextlib.suppress(ValueError):  # the path cannot be written, or it has no numbers
             result = io.result_to_data(error.instance, error.result, known_hash=hashed)
             io.write({"instance": io.instance_to_data(error.instance), "result": result}, name)
-            err.print(f"the result is saved in {name}; please report it")
+            ours = any(
+                entry.name == error.result.method and isinstance(entry.target, str)
+                for entry in registry.methods(error.instance.problem)
+            )
+            err.print(f"the result is saved in {name}{'; please report it' * ours}")
     return code
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from dlopt.cli import conversions
-from dlopt.cli.convert_without_subcommand import ConvertGroup
+from dlopt.cli.convert_deprecated import ConvertGroup
 from dlopt.cli.help_texts import add_command
 from dlopt.cli.input_files import path_of
 from dlopt.cli.json_output import write_instance

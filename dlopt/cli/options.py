@@ -38,10 +38,10 @@ def writable(path: Path | None) -> Path | None:
 
 
 def refuse_shared_files(file: Path, written: dict[str, Path | None]) -> None:
-    """Refuse outputs that would replace one another, or the file that is read."""
+    """Refuse outputs that would replace one another, or the file that is read; devices do not."""
     options = {os.path.realpath(file): "the file that is read"} if file != STANDARD else {}
     for option, path in written.items():
-        if path is not None and path != STANDARD:
+        if path is not None and path != STANDARD and not path.is_char_device():
             other = options.setdefault(os.path.realpath(path), option)
             if other != option:
                 raise NotApplicableError(f"{option} {path} would replace {other}")
@@ -82,6 +82,16 @@ def drawable_folder(folder: Path | None) -> Path | None:
         return None
     _require_matplotlib()
     return writable_folder(folder)
+
+
+def _list_solver_parameters(wanted: bool) -> None:
+    from dlopt.backends.solver_parameters import parameter_table
+    from dlopt.cli.console import out
+
+    if wanted:
+        for solver, name, values in parameter_table():
+            out.print(f"{solver:8}{name:45}{values}", markup=False, soft_wrap=True)
+        raise typer.Exit
 
 
 def with_loaded_methods(sources: list[str] | None) -> list[str] | None:
@@ -229,7 +239,16 @@ SolverParameters = Annotated[
     typer.Option(
         "--solver-parameter",
         metavar="K=V",
-        help="Parameter of CP-SAT or HiGHS, see docs/results.md; may be repeated.",
+        help="Parameter of CP-SAT or HiGHS; may be repeated.",
+    ),
+]
+ListSolverParameters = Annotated[
+    bool,
+    typer.Option(
+        "--list-solver-parameters",
+        is_eager=True,
+        callback=_list_solver_parameters,
+        help="List the parameters that --solver-parameter takes, and exit.",
     ),
 ]
 Memory = Annotated[

@@ -48,7 +48,7 @@ def read(path: str | os.PathLike[str], *, exact_numbers: bool = False) -> TaskGr
     try:
         return from_data(load_json(path, exact_numbers=exact_numbers))
     except InvalidInstanceError as error:
-        raise error.within(os.fspath(path)) from None
+        raise error.within(os.fspath(path), as_json=True) from None
 
 
 def from_data(data: object) -> TaskGraph:

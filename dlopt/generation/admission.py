@@ -14,7 +14,7 @@ from typing import Any
 
 from dlopt.arithmetic import Number, exact, simplest
 from dlopt.errors import NotApplicableError
-from dlopt.generation.distributions import check_count
+from dlopt.generation.distributions import check_counts
 from dlopt.generation.paper_workloads import WORKLOADS, Workload
 from dlopt.heuristics.iit.partitioning_rules import OptimalPartition
 from dlopt.problems.admission import Instance, Task
@@ -68,8 +68,7 @@ def small(
     -------
     Instance
     """
-    for name, value in {"nodes": nodes, "tasks": tasks}.items():
-        check_count(name, value, MOST_SMALL)
+    check_counts(MOST_SMALL, nodes=nodes, tasks=tasks)
     for name, value, least in (("span", span, 0), ("largest", largest, 1), ("parts", parts, 1)):
         if not isinstance(value, int) or value < least:
             raise NotApplicableError(f"{name} must be an integer from {least}, got {value!r}")

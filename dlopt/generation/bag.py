@@ -9,7 +9,7 @@ from fractions import Fraction
 from dlopt.arithmetic import Number, simplest
 from dlopt.errors import NotApplicableError
 from dlopt.formats.etc import EtcMatrix
-from dlopt.generation.distributions import check_choice, check_count, positive_float
+from dlopt.generation.distributions import check_choice, check_counts, positive_float
 from dlopt.problems.bag import Instance, Link, Machine, Site, Task
 from dlopt.problems.bag.data import PRIORITIES, Priority
 
@@ -62,8 +62,7 @@ def braun(
     -------
     Instance
     """
-    check_count("tasks", tasks, MOST)
-    check_count("machines", machines, MOST)
+    check_counts(MOST, tasks=tasks, machines=machines)
     check_choice("consistency", consistency, ("consistent", "inconsistent", "semi-consistent"))
     check_choice("numbers", numbers, ("float", "integer"))
     ends = {
@@ -162,9 +161,7 @@ def gds(
     -------
     Instance
     """
-    counts = {"sites": sites, "tasks": tasks, "fewest": fewest, "most": most, "degree": degree}
-    for name, value in counts.items():
-        check_count(name, value, MOST)
+    check_counts(MOST, sites=sites, tasks=tasks, fewest=fewest, most=most, degree=degree)
     low, high = positive_float("least_ccr", least_ccr), positive_float("largest_ccr", largest_ccr)
     slow, fast = positive_float("slowest", slowest), positive_float("fastest", fastest)
     for names, ends in (
@@ -300,10 +297,8 @@ def small(
     -------
     Instance
     """
-    for name, value in (("tasks", tasks), ("machines", machines), ("sites", sites)):
-        check_count(name, value, 1000)
-    for name, value in (("largest", largest), ("fastest", fastest), ("parts", parts)):
-        check_count(name, value, 10**6)
+    check_counts(1000, tasks=tasks, machines=machines, sites=sites)
+    check_counts(10**6, largest=largest, fastest=fastest, parts=parts)
     for name, value in (("data", data), ("span", span)):
         if not isinstance(value, int) or value < 0:
             raise NotApplicableError(f"{name} must be an integer from 0, got {value!r}")

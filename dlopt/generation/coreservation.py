@@ -20,7 +20,7 @@ from dlopt.errors import NotApplicableError
 from dlopt.formats.binpack import BinPacking, Item
 from dlopt.generation import packed_requests
 from dlopt.generation.bin_packing_requests import bin_packing_instance
-from dlopt.generation.distributions import check_count, positive_float
+from dlopt.generation.distributions import check_count, check_counts, positive_float
 from dlopt.generation.request_distributions import (
     ALL_SHAPES,
     MEAN_INTERVAL,
@@ -301,8 +301,7 @@ def small(
     Instance
     """
     streams = RandomStreams("small", seed)
-    for name, value in {"requests": requests, "machines": machines}.items():
-        check_count(name, value, MOST_SMALL)
+    check_counts(MOST_SMALL, requests=requests, machines=machines)
     check_count("parts", parts, MOST_PARTS)
     check_count("capacity", capacity, 10**6)
     check_count("span", span, 10**6)

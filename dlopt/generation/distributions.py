@@ -91,6 +91,12 @@ def check_count(name: str, value: int, most: int) -> None:
         raise NotApplicableError(f"{name} must be an integer from 1 to {most}, got {value!r}")
 
 
+def check_counts(most: int, /, **counts: int) -> None:
+    """Raise `NotApplicableError` unless all parameters are integers from 1 to `most`."""
+    for name, value in counts.items():
+        check_count(name, value, most)
+
+
 def check_choice(name: str, word: str, words: tuple[str, ...]) -> None:
     """Raise `NotApplicableError` unless a parameter is one of the given words."""
     if word not in words:

@@ -16,7 +16,7 @@ from itertools import pairwise
 
 from dlopt.arithmetic import Number, exact, is_finite, shown
 from dlopt.errors import NotApplicableError
-from dlopt.generation.distributions import check_count, positive_float
+from dlopt.generation.distributions import check_count, check_counts, positive_float
 from dlopt.generation.request_distributions import (
     MOST_PARTS,
     MOST_REQUESTS,
@@ -68,8 +68,7 @@ def triplets(
     Instance
     """
     streams = RandomStreams("triplets", seed)
-    for name, value in {"machines": machines, "layers": layers}.items():
-        check_count(name, value, MOST_MACHINES)
+    check_counts(MOST_MACHINES, machines=machines, layers=layers)
     check_count("parts", parts, MOST_PARTS)
     check_count("capacity", capacity, 10**12)
     if not is_finite(slack) or slack < 0:
@@ -123,8 +122,7 @@ def tiles(
     Instance
     """
     streams = RandomStreams("tiles", seed)
-    for name, value in {"machines": machines, "instants": instants, "pieces": pieces}.items():
-        check_count(name, value, MOST_MACHINES)
+    check_counts(MOST_MACHINES, machines=machines, instants=instants, pieces=pieces)
     check_count("capacity", capacity, 10**9)
     check_non_negative("extra", extra)
     if pieces > instants * capacity:
@@ -248,11 +246,13 @@ def knapsacks(
     demand : Number
         CPU of all requests by that of all machines.
     least_cpu, most_cpu : int
-        Smallest and largest CPU of a part, in steps of `grain`; uniformly distributed.
+        Smallest and largest CPU of a part, in multiples of `grain`; uniformly distributed.
     grain : int
-        CPU of a part is a multiple of this; above 1 capacities are not: subset sums.
+        CPU of each part is a multiple of this; above 1 capacities are one more than a multiple, so
+        that rigid parts fill no machine, but at least `grain` times `most_cpu`.
     most_priority : int
-        Largest priority; priorities are uniform from 1 on. With 0 each is the CPU of the part.
+        Largest priority; priorities are uniform from 1 on. With 0 each is the CPU of the part: of
+        rigid parts that is the subset sum problem, whose fractional bound no `grain` above 1 meets.
     shapes : {"all", "step", "linear", "affine", "stairs"}
         Shape of the benefit functions. Parts that have another than a step accept a quarter.
     seed : int

@@ -96,7 +96,7 @@ def read_machines(path: str | os.PathLike[str], *, exact_numbers: bool = False) 
             raise InvalidInstanceError([Fault("", data, "must be an object with machines")])
         return MachineSet.from_data({k: data[k] for k in ("machines", "network") if k in data})
     except InvalidInstanceError as error:
-        raise error.within(os.fspath(path)) from None
+        raise error.within(os.fspath(path), as_json=True) from None
 
 
 def instance_of(

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch
 
 from dlopt.arithmetic import SOLVER, shown
-from dlopt.errors import NotApplicableError
+from dlopt.errors import NothingToDrawError
 from dlopt.plotting.critical_path import CriticalPath, PlacedTask, critical_path, placed_tasks
 from dlopt.plotting.grouped_gantt import (
     GroupedGantt,
@@ -63,7 +63,7 @@ class TaskGraphChart:
         self.instance, self.solution, self.page = instance, solution, page
         self.runs = runs = placed_tasks(instance, solution)
         if not runs:
-            raise NotApplicableError("no schedule to draw: it places no task")
+            raise NothingToDrawError("no schedule to draw: it places no task")
         self.paths = Paths(instance.network, instance.machines, float)
         self.known: dict[tuple[int, int], list[PlacedTask]] = defaultdict(list)
         for run in runs:

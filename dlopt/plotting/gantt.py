@@ -108,6 +108,7 @@ class Gantt:
         gap = 0.0 if pitch < 6 * HEIGHT_GRAIN else narrow
         self.place(np.where(self.firm, ROW, pitch), np.where(self.firm, 0.24 * ROW, gap))
         self.marks: list[TimeMark] = []
+        self.marked: dict[str, Line2D] = {}
         self.styles: dict[str, BarStyle] = {}
         self.axes.set_ylabel(axis, fontsize=TEXT_SIZE, color=INK, parse_math=False)
         self.axes.set_rasterization_zorder(1.5 if self.dense else None)
@@ -170,7 +171,9 @@ class Gantt:
             style: Any = (0, (4, 2.5)) if mark.dashed else "-"
             height = 0.9 if mark.under else 2.2
             line = self.axes.axvline(mark.time, color=mark.colour, lw=1.1, ls=style, zorder=height)
-            line.set_label(mark.text)
+            line.set_label(mark.text or mark.legend)
+            if mark.legend:
+                self.marked.setdefault(mark.legend, line)
 
     def curves(self, heading: str, lines: Iterable[Line2D], label: str) -> None:
         """Draw curves over the same time axis in a panel below; their labels are in the legend.
@@ -344,13 +347,13 @@ class Gantt:
         return 1
 
     def _labels(self) -> list[str]:
-        return [*self.styles, *(str(line.get_label()) for line in self.lines)]
+        return [*self.styles, *self.marked, *(str(line.get_label()) for line in self.lines)]
 
     def _legend(self, place: Figure | Axes, columns: int, **corner: Any) -> None:
         # A tuple of patches is drawn side by side, which the stubs of `legend` do not know.
         swatches: Any = [tuple(self._swatches(look)) for look in self.styles.values()]
         place.legend(
-            [*swatches, *self.lines],
+            [*swatches, *self.marked.values(), *self.lines],
             self._labels(),
             handler_map={tuple: HandlerTuple(ndivide=None, pad=0)},
             **corner,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from matplotlib.figure import Figure
 
 from dlopt.arithmetic import Number, shown
-from dlopt.errors import NotApplicableError
+from dlopt.errors import NothingToDrawError
 from dlopt.plotting.gantt import Gantt
 from dlopt.plotting.pages import Page
 from dlopt.plotting.style import (
@@ -75,7 +75,7 @@ class DivisibleLoadChart:
 
     def __init__(self, instance: Instance, solution: Solution, page: Page) -> None:
         if not solution.chunks:
-            raise NotApplicableError("no schedule to draw: it has no chunk")
+            raise NothingToDrawError("no schedule to draw: it has no chunk")
         self.instance, self.solution = instance, solution
         turns = sorted(solution.chunks, key=lambda c: (c.transmission_start, c.transmission_end))
         self.chunks = [_Times.of(chunk, turn) for turn, chunk in enumerate(turns)]

@@ -79,6 +79,7 @@ class LineChart:
     ticks: tuple[float, ...] = ()
     steps: bool = False
     decades: bool = False
+    origin: float | None = None
 
     def __post_init__(self) -> None:
         if self.given and len(self.given) != len(self.panels):
@@ -177,6 +178,8 @@ class LineChart:
         else:
             whole = not self.steps and all(float(point.x).is_integer() for point in points)
             axes.xaxis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 5, 10], integer=whole))
+            if self.origin is not None:
+                axes.set_xlim(left=self.origin)
             label_numbers(axes.xaxis, self.axis)
             return
         axes.set_xlabel(self.axis, fontsize=TEXT_SIZE, color=INK, parse_math=False)

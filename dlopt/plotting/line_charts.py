@@ -42,6 +42,7 @@ def plot_curves(
     note: str = "",
     axis: str = "",
     steps: bool = False,
+    origin: float | None = None,
     words: Sequence[str] = (),
     decades: bool = False,
     ticks: Sequence[float] = (),
@@ -68,6 +69,8 @@ def plot_curves(
         Title of the common axis.
     steps : bool, default False
         Draw what holds from each abscissa on, such as counts over time: stairs without markers.
+    origin : float, optional
+        Where the common axis begins; by default shortly before the first abscissa.
     words : sequence of str
         What the abscissae 0, 1, 2, ... stand for, if they are no numbers.
     decades : bool, default False
@@ -108,9 +111,8 @@ def plot_curves(
         from dlopt.plotting.line_chart_layout import LineChart, axes_of
 
         given = () if ax is None else axes_of(ax)
-        chart = LineChart(
-            tuple(panels), page, note, axis, given, tuple(words), tuple(ticks), steps, decades
-        )
+        lists = tuple(words), tuple(ticks)
+        chart = LineChart(tuple(panels), page, note, axis, given, *lists, steps, decades, origin)
         return chart.draw()
 
     return draw_figure(draw, path, page)

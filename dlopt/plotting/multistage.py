@@ -102,7 +102,7 @@ class MixedStreamChart(StreamChart):
         chart.bars(HELD, self._blocks(io=False))
         ends = sorted({float(one.channel_end) for one, _ in self.held})
         for end in ends if len(ends) <= MOST_STAGES else ():
-            chart.mark(TimeMark(end, "", FAINT, dashed=True, under=True))
+            chart.mark(TimeMark(end, "", FAINT, dashed=True, under=True, legend="end of a stage"))
         tasks = self._tasks_with_curve()
         # The later ones are thinner: where curves fall together, all of them are seen.
         widths = [1.4 + 0.5 * later for later in reversed(range(len(tasks)))]

@@ -73,6 +73,7 @@ def plot_progress(
         path,
         axis="time (s)",
         steps=True,
+        origin=0.0,
         note=str(last.status),
         title=title if title is None else title or last.method or "Search",
         width=width,

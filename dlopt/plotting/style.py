@@ -109,13 +109,14 @@ class ChartRow:
 
 
 class TimeMark(NamedTuple):
-    """A named instant: a line over all rows, or `under` their bars."""
+    """A named instant: a line over all rows, or `under` their bars; `legend` may explain it."""
 
     time: float
     text: str
     colour: str = INK
     dashed: bool = False
     under: bool = False
+    legend: str = ""
 
 
 def brief(number: Number, digits: int = 4) -> str:

@@ -10,10 +10,10 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import chain, islice, repeat
-from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar, cast
 
 from dlopt.arithmetic import Number
 from dlopt.errors import Fault
@@ -35,7 +35,20 @@ NUMBERS: set[type] = {float, int, Fraction}
 
 _SEQUENCES = {list, tuple}
 
-RecordT = TypeVar("RecordT")
+
+class WithRules(Protocol):
+    """A record with rules between its fields, as `dlopt.problems.validated_record` has them."""
+
+    @classmethod
+    def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
+        """Yield the faults between fields."""
+
+    @classmethod
+    def list_lengths(cls, known: Mapping[str, Any]) -> Mapping[str, int]:
+        """Return which lists have one entry a node, and the number of nodes."""
+
+
+RecordT = TypeVar("RecordT", bound=WithRules)
 
 
 class FieldCheck(NamedTuple):
@@ -188,17 +201,50 @@ def columns_of(
     return columns
 
 
-def assembled(
-    kind: type[RecordT], columns: Mapping[str, Sequence[object]], count: int
-) -> list[RecordT]:
-    """Return so many records of a type, whose fields are given and need no check."""
-    records = [object.__new__(kind) for _ in range(count)]
+def of_records(
+    check: Check, kind: type, at_once: Callable[[Sequence[object]], Sequence[object] | None]
+) -> FieldCheck:
+    """Return a check of records and of their plain data, which is read by a function."""
+    slow = one_by_one(check)
+
+    def column(values: Sequence[object]) -> Sequence[object] | None:
+        kinds = set(map(type, values))
+        if kinds == {kind}:
+            return values
+        return at_once(values) if kinds == {dict} else slow.column(values)
+
+    return slow._replace(column=column)
+
+
+def records_of(
+    kind: type[RecordT],
+    base: type[WithRules],
+    rows: Sequence[Mapping[str, object]],
+    fields: Mapping[str, tuple[ColumnCheck, object]],
+) -> list[RecordT] | None:
+    """Return the records of plain data; None unless all are valid.
+
+    Parameters
+    ----------
+    kind, base : type
+        Rules that are those of the base are not asked.
+    rows, fields
+        As `columns_of` takes them.
+    """
+    is_counted = _is_overridden(kind.list_lengths, base.list_lengths)
+    columns = None if is_counted else columns_of(rows, fields)
+    if columns is None:
+        return None
+    if _is_overridden(kind.cross_field_faults, base.cross_field_faults):
+        for row in zip(*columns.values(), strict=True):
+            if any(True for _ in kind.cross_field_faults(dict(zip(columns, row, strict=True)))):
+                return None
+    records = [object.__new__(kind) for _ in rows]
     for name, values in columns.items():
         deque(map(object.__setattr__, records, repeat(name), values), maxlen=0)
     return records
 
 
-def is_overridden(kind: type, base: type, name: str) -> bool:
-    """Tell whether a type has a class method of its own instead of that of a base."""
-    own, inherited = getattr(kind, name), getattr(base, name)
-    return bool(own.__func__ is not inherited.__func__)
+def _is_overridden(own: object, inherited: object) -> bool:
+    """Tell whether two class methods are different functions."""
+    return bool(getattr(own, "__func__", own) is not getattr(inherited, "__func__", None))

@@ -10,6 +10,7 @@ import dataclasses
 import typing
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Literal, Self, TypeVar
 
@@ -19,8 +20,7 @@ from annotated_types import Ge, Gt
 from dlopt import arithmetic
 from dlopt.arithmetic import Number
 from dlopt.errors import MISSING, Fault, InvalidInstanceError
-from dlopt.problems import column_checks as columns
-from dlopt.problems.column_checks import INVALID, FieldCheck, one_by_one
+from dlopt.problems.column_checks import INVALID, FieldCheck, of_records, records_of
 from dlopt.problems.field_checks import MOST_FAULTS, compile_check, holds_numbers, is_sequence
 
 NonNegative = Annotated[Number, Ge(0)]
@@ -48,6 +48,8 @@ SolutionT_co = typing_extensions.TypeVar("SolutionT_co", covariant=True, default
 """The type of the solutions of an instance; of an instance of any problem, it is not known."""
 
 _CHECKS: dict[type, dict[str, tuple[FieldCheck, object, bool]]] = {}
+_FIELDS_LAST_FIRST: dict[type, tuple[str, ...]] = {}
+_NUMBER_TYPES = frozenset({int, float, Fraction})
 
 
 class Record(arithmetic.PrintableRecord):
@@ -98,7 +100,7 @@ class Record(arithmetic.PrintableRecord):
         """
         values, found = examine(cls, data)
         if found:
-            raise InvalidInstanceError(found)
+            raise InvalidInstanceError(found, as_json=True)
         return _checked(cls, values)
 
     @classmethod
@@ -303,15 +305,27 @@ def plain(value: Any) -> Any:
 
 def numbers_of(value: Any) -> Iterable[Number]:
     """Yield every number of a record, depth first, without those of the header."""
-    if isinstance(value, Record):
-        for item in dataclasses.fields(value):  # type: ignore[arg-type]
-            if not (item.name in HEADER_FIELDS and isinstance(value, Header)):
-                yield from numbers_of(getattr(value, item.name))
-    elif isinstance(value, tuple):
-        for entry in value:
-            yield from numbers_of(entry)
-    elif isinstance(value, int | float | Fraction) and not isinstance(value, bool):
-        yield value
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        kind = type(one)
+        if kind in _NUMBER_TYPES:
+            yield one
+        elif kind is tuple:
+            waiting.extend(reversed(one))
+        elif issubclass(kind, Record):
+            waiting += [getattr(one, name) for name in _fields_last_first(kind)]
+        elif issubclass(kind, int | float | Fraction) and kind is not bool:
+            yield one
+
+
+def _fields_last_first(kind: type[Record]) -> tuple[str, ...]:
+    """Return the names of the fields but those of the header, the last one first."""
+    if kind not in _FIELDS_LAST_FIRST:
+        left_out = HEADER_FIELDS if issubclass(kind, Header) else frozenset()
+        names = [item.name for item in dataclasses.fields(kind)]  # type: ignore[arg-type]
+        _FIELDS_LAST_FIRST[kind] = tuple(name for name in names[::-1] if name not in left_out)
+    return _FIELDS_LAST_FIRST[kind]
 
 
 def _as_exact(value: Any) -> Any:
@@ -356,27 +370,13 @@ def _nested(kind: type) -> FieldCheck | None:
         found.extend(faults)
         return INVALID if faults else _checked(kind, values)
 
-    slow = one_by_one(check)
-
-    def column(values: Sequence[object]) -> Sequence[object] | None:
-        kinds = set(map(type, values))
-        if kinds == {kind}:
-            return values
-        return _records(kind, values) if kinds == {dict} else slow.column(values)
-
-    return slow._replace(column=column)
+    return of_records(check, kind, partial(_records, kind))
 
 
 def _records(kind: type[RecordT], rows: Sequence[Any]) -> list[RecordT] | None:
     """Return the records of plain data, field by field; None unless all are found to be valid."""
-    checks = {name: (check.column, default) for name, (check, default, _) in _checks(kind).items()}
-    counted = columns.is_overridden(kind, Record, "list_lengths")
-    found = None if counted else columns.columns_of(rows, checks)
-    if found is not None and columns.is_overridden(kind, Record, "cross_field_faults"):
-        for row in zip(*found.values(), strict=True):
-            if any(True for _ in kind.cross_field_faults(dict(zip(found, row, strict=True)))):
-                return None
-    return None if found is None else columns.assembled(kind, found, len(rows))
+    fields = {name: (check.column, default) for name, (check, default, _) in _checks(kind).items()}
+    return records_of(kind, Record, rows, fields)
 
 
 def _checked(kind: type[RecordT], values: Mapping[str, Any]) -> RecordT:

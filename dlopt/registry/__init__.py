@@ -130,7 +130,8 @@ def method(stem: str, name: str) -> Method:
     if (stem, name) not in _METHODS:
         names = [entry.name for entry in methods(stem)]
         if name not in names:  # it is of no plug-in either
-            raise NotApplicableError(f"{stem} has no method {name!r} ({known_names(name, names)})")
+            known = known_names(name, names, f"dlopt methods {stem}")
+            raise NotApplicableError(f"{stem} has no method {name!r} ({known})")
     return _METHODS[stem, name]
 
 

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias
 
 from dlopt import aliases
-from dlopt.errors import DloptError, NotApplicableError, SolverError, described, known_names
+from dlopt.errors import DloptError, NotApplicableError, SolverError, known_names
 from dlopt.interruption import GivenUp
+from dlopt.registry.user_code import cause
 from dlopt.result import Objective, PlanClass, Result, Violation
 
 Kind: TypeAlias = Literal["heuristic", "exact", "bound"]
@@ -210,7 +211,8 @@ class Method:
         given = aliases.current_options(self.stem, given)
         for name in given:
             if name not in known:
-                names = known_names(name, known)
+                hint = _LIMITS_HINT if name in _LIMIT_NAMES else ""
+                names = known_names(name, known) + hint
                 raise NotApplicableError(f"{self.name} has no option {name!r} ({names})")
         return {name: known[name].read(value) for name, value in given.items()}
 
@@ -293,14 +295,14 @@ def guarded(name: str) -> Iterator[None]:
         yield
     except (DloptError, MemoryError):
         raise
-    except SystemExit as error:
-        text = f"{name} failed: it ends the program, with {error.code!r}"
-        raise SolverError(text) from error
     except (KeyboardInterrupt, GeneratorExit, GivenUp):
         raise
     except BaseException as error:
-        raise SolverError(f"{name} failed: {described(error)}") from error
+        raise SolverError(f"{name} failed: {cause(error)}") from error
 
+
+_LIMIT_NAMES = ("time_limit", "time_s", "timeout", "work", "threads", "gap")
+_LIMITS_HINT = "; limits are in limits=Limits(time_s=...), on the command line in --time-limit"
 
 SOLVER = Option("solver", "str", "HiGHS", "any LP/MILP solver that PuLP knows by name")
 

@@ -16,6 +16,7 @@ import importlib.util
 import os
 import sys
 import threading
+import traceback
 import warnings
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -25,6 +26,7 @@ from typing import Final
 from dlopt.errors import NotApplicableError, PluginWarning, described
 
 ENTRY_POINT_GROUP: Final = "dlopt.methods"
+_IMPORTED = "dlopt_imported_"
 
 
 def load_methods(source: str | os.PathLike[str]) -> ModuleType:
@@ -52,17 +54,19 @@ def load_methods(source: str | os.PathLike[str]) -> ModuleType:
     dlopt.errors.NotApplicableError: cannot import mime: ModuleNotFoundError: No module named 'mime'
     """
     name = os.fspath(source)
+    if not name.endswith(".py") and os.path.exists(name) and not name.isidentifier():
+        raise NotApplicableError(f"cannot import {name}: a file with methods must end in .py")
     try:
         return _import_file(Path(name)) if name.endswith(".py") else importlib.import_module(name)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # code of others, whatever it raises
-        raise NotApplicableError(f"cannot import {name}: {_cause(error)}") from error
+        raise NotApplicableError(f"cannot import {name}: {cause(error)}") from error
 
 
 def _import_file(path: Path) -> ModuleType:
     path = path.resolve()
-    name = f"dlopt_imported_{path.stem}_{hash(str(path)) & 0xFFFFFFFF:x}"
+    name = f"{_IMPORTED}{path.stem}_{hash(str(path)) & 0xFFFFFFFF:x}"
     if name in sys.modules:
         return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, path)
@@ -101,7 +105,7 @@ class Plugins:
                     self._is_loaded = False
                     raise
                 except BaseException as error:  # code of others, whatever it raises
-                    text = f"the methods of {_named(entry_point)} are missing: {_cause(error)}"
+                    text = f"the methods of {_named(entry_point)} are missing: {cause(error)}"
                     warnings.warn(text, PluginWarning, stacklevel=3)
 
 
@@ -118,7 +122,14 @@ def _named(entry_point: EntryPoint) -> str:
     return f"the plug-in {entry_point.name!r}{of}"
 
 
-def _cause(error: BaseException) -> str:
+def cause(error: BaseException) -> str:
+    """Return what code of others has raised, and the line of an imported file that led to it."""
+    text = described(error)
     if isinstance(error, SystemExit):
-        return f"it ends the program, with {error.code!r}"
-    return described(error)
+        text = f"it ends the program, with {error.code!r}"
+    lines = [
+        f" ({Path(frame.f_code.co_filename).name}, line {number})"
+        for frame, number in traceback.walk_tb(error.__traceback__)
+        if str(frame.f_globals.get("__name__")).startswith(_IMPORTED)
+    ]
+    return text + "".join(lines[-1:])

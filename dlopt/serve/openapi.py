@@ -7,7 +7,7 @@ from http import HTTPStatus
 
 from dlopt.serve.answers import JsonObject
 from dlopt.serve.problem_details import MEDIA_TYPE
-from dlopt.service_api import job_records, service_records
+from dlopt.service_api import health_and_faults, job_records
 from dlopt.service_api.input_schemas import (
     PATH_PARAMETERS,
     body_schemas,
@@ -126,7 +126,7 @@ def _responses(operation: Operation) -> JsonObject:
     if operation.response is None:
         schema: JsonObject = {"type": "string"}
     elif operation.name == "submit_job":
-        schema = _any_of([reference(job_records.JobStatus), reference(service_records.FaultList)])
+        schema = _any_of([reference(job_records.JobStatus), reference(health_and_faults.FaultList)])
     else:
         schema = reference(operation.response)
     responses = {
@@ -140,7 +140,7 @@ def _responses(operation: Operation) -> JsonObject:
     if links:
         for response in responses.values():
             response["links"] = links
-    problem = {MEDIA_TYPE: {"schema": reference(service_records.Problem)}}
+    problem = {MEDIA_TYPE: {"schema": reference(health_and_faults.Problem)}}
     for status in error_statuses(operation):
         responses[str(status)] = {"description": HTTPStatus(status).phrase, "content": problem}
     return responses

@@ -75,7 +75,7 @@ class Store:
             self.close()
             shown = sql.make_url(url).render_as_string() if "://" in url else url
             raise NotApplicableError(
-                f"the store {shown} cannot be opened: {described(error)}"
+                f"the store {shown} cannot be opened: {_cause(error)}"
             ) from error
         except BaseException:
             self.close()
@@ -273,5 +273,10 @@ def _database_errors_as(kind: type[UnavailableError]) -> Iterator[None]:
     try:
         yield
     except sql.exc.SQLAlchemyError as error:
-        cause = error.orig if isinstance(error, sql.exc.DBAPIError) else None
-        raise kind(f"the store failed: {described(cause or error)}") from error
+        raise kind(f"the store failed: {_cause(error)}") from error
+
+
+def _cause(error: Exception) -> str:
+    """Return what the driver has reported, without the statement and the advice of SQLAlchemy."""
+    cause = error.orig if isinstance(error, sql.exc.DBAPIError) else None
+    return described(cause or error)

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from dlopt.schemas import record_schemas
-from dlopt.service_api import service_records
+from dlopt.service_api import health_and_faults
 from dlopt.service_api.definitions import DEFINITIONS
 from dlopt.service_api.operations import OPERATIONS, OPERATIONS_BY_NAME, Operation, Parameter
 
@@ -41,7 +41,7 @@ TOOL_OPERATIONS: Mapping[str, Operation] = MappingProxyType(
 @cache
 def record_components() -> JsonSchema:
     """Return the schemas of all records that stand in bodies, by name; nobody may change them."""
-    described = {service_records.Problem, service_records.FaultList}
+    described = {health_and_faults.Problem, health_and_faults.FaultList}
     for operation in OPERATIONS:
         given = (*operation.bodies, operation.options, operation.response)
         described |= {record for record in given if record is not None and record is not dict}

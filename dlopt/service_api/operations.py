@@ -15,8 +15,8 @@ from types import MappingProxyType
 from dlopt.problems.validated_record import Record
 from dlopt.service_api import arguments as args
 from dlopt.service_api import book_records as books
+from dlopt.service_api import health_and_faults as service
 from dlopt.service_api import job_records as jobs
-from dlopt.service_api import service_records as service
 from dlopt.service_api.definitions import DEFINITIONS
 from dlopt.service_api.job_requests import JOB_REQUESTS
 

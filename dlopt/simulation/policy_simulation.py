@@ -48,7 +48,7 @@ def algorithm_of(algorithm: object) -> Policy | OnlinePolicy:
             raise
         entries = {entry.name: entry for entry in registry.methods("admission")}
         if algorithm not in entries:
-            known = known_names(algorithm, entries)
+            known = known_names(algorithm, entries, "dlopt methods admission")
             raise NotApplicableError(f"unknown algorithm {algorithm!r} ({known})") from None
         entry = entries[algorithm]
     if not isinstance(entry.target, OnlinePolicy):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -10,7 +11,7 @@ from typing import Any, ClassVar
 
 from dlopt import aliases, io
 from dlopt.arithmetic import Number
-from dlopt.errors import NotApplicableError
+from dlopt.errors import NotApplicableError, NothingToDrawError
 from dlopt.presented_record import PresentedRecord
 from dlopt.problems.validated_record import Header
 from dlopt.result import Objective, Status, is_in_class_of
@@ -142,7 +143,8 @@ def save(
     folder : path-like
         Created if it does not exist.
     draw : callable, optional
-        Called with instance, result and path, such as `dlopt.plot`.
+        Called with instance, result and path, such as `dlopt.plot`. Of a solution without any
+        part there is no chart.
 
     Returns
     -------
@@ -165,8 +167,9 @@ def save(
         written.append(folder / f"{finding.name}.result.json")
         io.write(io.result_to_data(instance, result), written[-1])
         if draw is not None and result.solution is not None:
-            written.append(folder / f"{finding.name}.svg")
-            draw(instance, result, written[-1])
+            with contextlib.suppress(NothingToDrawError):
+                draw(instance, result, folder / f"{finding.name}.svg")
+                written.append(folder / f"{finding.name}.svg")
     written.append(folder / f"{finding.name}.json")
     io.write(instance, written[-1])
     return tuple(reversed(written))

@@ -12,7 +12,7 @@ it is too large to be stated. `aggregated_relaxation` takes all machines as one,
 
 Primal heuristics: `construction` makes an assignment in a single pass, `ruin_and_recreate` and
 `lns` improve it, and `primal_heuristics` runs both. `upper_bounds` is the portfolio of these and of
-bounding methods, among them `full_model_bound`; `level_bounds` is its state, and `search` runs all
-level by level. The registered methods are in `methods`, `rolling_horizon`, `feasibility` and
+bounding methods, among them `full_model_bound`; `portfolio_state` is its state, and `search` runs
+all level by level. The registered methods are in `methods`, `rolling_horizon`, `feasibility` and
 `bound_methods`.
 """

@@ -36,7 +36,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 from dlopt.backends import cpsat
 from dlopt.backends.cpsat import Report
@@ -45,8 +45,12 @@ from dlopt.models.coreservation.objective import (
     ObjectiveScaling,
     segment_coefficients,
 )
+from dlopt.models.coreservation.requests import Clique
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
 from dlopt.result import Limits
+
+Expression: TypeAlias = Any
+"""A variable, a linear expression or a number; OR-Tools is imported where a model is stated."""
 
 MAX_LISTED_PARTS = 64
 """Earlier parts that a symmetry-breaking constraint lists; one variable stands for more of them.
@@ -92,11 +96,11 @@ class CpSatModel:
         self.scaled = scaled
         self.model = cpsat.new_model()
         self.accept = [self.model.new_bool_var(f"x{k}") for k in range(len(scaled.requests))]
-        self.assign: list[dict[int, Any]] = []
-        self.segment: list[list[Any]] = []
-        self.increment: list[list[Any]] = []
-        self.cpu: list[Any] = []
-        self.machine_used: list[Any] = []
+        self.assign: list[dict[int, Expression]] = []
+        self.segment: list[list[Expression]] = []
+        self.increment: list[list[Expression]] = []
+        self.cpu: list[Expression] = []
+        self.machine_used: list[Expression] = []
         self.identical = [] if symmetric else identical_machines(scaled)
         self.add_parts()
         self.add_capacity()
@@ -120,7 +124,7 @@ class CpSatModel:
                     self.model.add_exactly_one([*choices, accept.negated()])
             self._add_share(i)
 
-    def _choice(self, accept: Any, count: int, name: str) -> Any:
+    def _choice(self, accept: Expression, count: int, name: str) -> Expression:
         """Return a variable for one of several choices; a single choice is that of acceptance."""
         return accept if count == 1 else self.model.new_bool_var(name)
 
@@ -129,7 +133,7 @@ class CpSatModel:
         part = self.scaled.parts[i]
         increments, terms, minimum = [], [], part.minimum
         for q, (segment, chosen) in enumerate(zip(part.segments, self.segment[i], strict=True)):
-            increment: Any = 0
+            increment: Expression = 0
             length = segment.high - segment.low
             if length > 0:
                 increment = self.model.new_int_var(0, length, f"r{i},{q}")
@@ -150,13 +154,16 @@ class CpSatModel:
         scaled = self.scaled
         for j in range(len(scaled.free)):
             eligible = [i for i, part in enumerate(scaled.parts) if j in part.machines]
-            cliques = scaled.overloadable_cliques(eligible, (j,))
-            competing = {i for clique in cliques for i in clique.parts}
-            if all(len(scaled.parts[i].machines) == 1 for i in competing):
-                for clique in cliques:
-                    self.model.add(sum(self._load(clique.parts)) <= clique.free[0])
-            else:
-                self._add_cumulative(j, sorted(competing))
+            self.add_machine_capacity(j, scaled.overloadable_cliques(eligible, (j,)))
+
+    def add_machine_capacity(self, j: int, cliques: Sequence[Clique]) -> None:
+        """Of one machine, given the cliques that can exceed it."""
+        competing = {i for clique in cliques for i in clique.parts}
+        if all(len(self.scaled.parts[i].machines) == 1 for i in competing):
+            for clique in cliques:
+                self.model.add(sum(self._load(clique.parts)) <= clique.free[0])
+        else:
+            self._add_cumulative(j, sorted(competing))
 
     def _add_cumulative(self, j: int, parts: Sequence[int]) -> None:
         """A cumulative constraint; what is not free of the machine is a fixed interval."""
@@ -192,7 +199,7 @@ class CpSatModel:
         ):
             self.model.add(sum(self._load(clique.parts)) <= sum(clique.free))
 
-    def _load(self, parts: Sequence[int]) -> list[Any]:
+    def _load(self, parts: Sequence[int]) -> list[Expression]:
         return [
             load
             for i in parts
@@ -207,7 +214,7 @@ class CpSatModel:
         for group in self.identical:
             eligible = [i for i, part in enumerate(self.scaled.parts) if group[0] in part.machines]
             for before, after in pairwise(group):
-                earlier: list[Any] = []
+                earlier: list[Expression] = []
                 for i in eligible:
                     self.model.add_bool_or([*earlier, self.assign[i][after].negated()])
                     earlier.append(self.assign[i][before])
@@ -230,7 +237,7 @@ class CpSatModel:
             for before, after in pairwise(group):
                 self.model.add_implication(self.machine_used[after], self.machine_used[before])
 
-    def objective_expression(self, scaling: ObjectiveScaling) -> Any:
+    def objective_expression(self, scaling: ObjectiveScaling) -> Expression:
         """Return a maximised level of the objective, with integer coefficients."""
         scaled, level = self.scaled, scaling.level
         if level == "machines":
@@ -259,22 +266,30 @@ class CpSatModel:
         accepted = {self.scaled.parts[i].request for i in assignment}
         for k, accept in enumerate(self.accept):
             self.model.add_hint(accept, k in accepted)
-        for i, part in enumerate(self.scaled.parts):
+        for i in range(len(self.scaled.parts)):
             machine, units = assignment.get(i, (-1, -1))
-            chosen = _best_segment(self.scaled, i, units) if i in assignment else -1
-            if len(part.machines) > 1:
-                for j, assigned in self.assign[i].items():
-                    self.model.add_hint(assigned, j == machine)
-            for q, segment in enumerate(part.segments):
-                if len(part.segments) > 1:
-                    self.model.add_hint(self.segment[i][q], q == chosen)
-                if segment.high > segment.low:
-                    increment = min(units, segment.high) - segment.low if q == chosen else 0
-                    self.model.add_hint(self.increment[i][q], increment)
+            chosen, increment = -1, 0
+            if i in assignment:
+                chosen = _best_segment(self.scaled, i, units)
+                segment = self.scaled.parts[i].segments[chosen]
+                increment = min(units, segment.high) - segment.low
+            self.hint_part(i, machine, chosen, increment)
         if self.machine_used:
             busy = {machine for machine, _ in assignment.values()}
             for j, used in enumerate(self.machine_used):
                 self.model.add_hint(used, j in busy)
+
+    def hint_part(self, i: int, machine: int, chosen: int, increment: int) -> None:
+        """Start a part from a machine, a segment and an increment; -1 if it has none."""
+        part = self.scaled.parts[i]
+        if len(part.machines) > 1:
+            for j, assigned in self.assign[i].items():
+                self.model.add_hint(assigned, j == machine)
+        for q, segment in enumerate(part.segments):
+            if len(part.segments) > 1:
+                self.model.add_hint(self.segment[i][q], q == chosen)
+            if segment.high > segment.low:
+                self.model.add_hint(self.increment[i][q], increment if q == chosen else 0)
 
     def solve(
         self, limits: Limits, seed: int, effort: float | None = None, report: Report | None = None

@@ -13,9 +13,10 @@ from dlopt.backends.size_limits import check_size, too_large
 from dlopt.errors import SolverError
 from dlopt.models.coreservation import milp
 from dlopt.models.coreservation.cpsat import CpSatModel
-from dlopt.models.coreservation.cpsat import estimated_terms as cpsat_terms
-from dlopt.models.coreservation.level_bounds import FLOAT_BOUND_SLACK, PortfolioState, UpperBound
+from dlopt.models.coreservation.cpsat_machine_segments import estimated_terms as cpsat_terms
+from dlopt.models.coreservation.cpsat_machine_segments import new_model
 from dlopt.models.coreservation.objective import ObjectiveScaling, trivial_bound, value_of_empty
+from dlopt.models.coreservation.portfolio_state import FLOAT_BOUND_SLACK, PortfolioState, UpperBound
 from dlopt.models.coreservation.program_size import CP_SAT, MILP
 from dlopt.result import Status
 
@@ -58,7 +59,7 @@ def _is_too_large(state: PortfolioState, size: float, model: str) -> bool:
 def _cpsat_bound(state: PortfolioState, level: str, share: float) -> UpperBound:
     scaled = state.scaled
     scaling = ObjectiveScaling.for_level(scaled, level)
-    model = CpSatModel(scaled, symmetric=state.options.symmetric)
+    model = new_model(scaled, symmetric=state.options.symmetric, with_slopes=share < 1)
     model.add_aggregate_capacity()
     for fixed_level, value in state.fixed_levels:
         _fix_level(model, fixed_level, value)

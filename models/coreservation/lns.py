@@ -24,6 +24,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from dlopt.backends import cpsat
 from dlopt.backends.time_budget import Budget
 from dlopt.models.coreservation.cpsat import CpSatModel
 from dlopt.models.coreservation.objective import Assignment, ObjectiveScaling, objective_key
@@ -63,6 +64,9 @@ class LargeNeighbourhoodSearch:
     ----------
     assignment : dict of int to (int, int)
         The incumbent.
+    is_stalled : bool
+        Whether CP-SAT was stopped in a neighbourhood that it did not end by its own count. The next
+        ones would most likely be like it: they raise TimeoutError.
     """
 
     def __init__(
@@ -76,17 +80,18 @@ class LargeNeighbourhoodSearch:
         self._allocate(self.assignment, 1)
         self.overlapping = overlapping_requests(scaled.requests)
         self.rounds = 0
+        self.is_stalled = False
 
     def systematic_pass(self) -> None:
         """Optimise all requests again, group by group, in the order of their windows."""
         count = len(self.scaled.requests)
         for first in range(0, count, FREE_REQUESTS):
-            self.budget.left()
+            self._require_time()
             self.reoptimise(range(first, min(first + FREE_REQUESTS, count)))
 
     def random_neighbourhood(self) -> bool:
         """Optimise requests again that overlap one drawn at random; tell whether it improved."""
-        self.budget.left()
+        self._require_time()
         overlapping = self.overlapping[self.random.randrange(len(self.scaled.requests))]
         return self.reoptimise(
             self.random.sample(overlapping, min(FREE_REQUESTS, len(overlapping)))
@@ -124,6 +129,12 @@ class LargeNeighbourhoodSearch:
         self._allocate({i: self.assignment[i] for i in origin if i in self.assignment}, 1)
         return improved
 
+    def _require_time(self) -> None:
+        """Raise TimeoutError if the time is up, or would be spent on neighbourhoods that stall."""
+        if self.is_stalled:
+            raise TimeoutError
+        self.budget.left()
+
     def _solve(self, neighbourhood: ScaledInstance, before: Assignment) -> Assignment:
         """Return an assignment of the neighbourhood that is no worse, if it is found in time."""
         model = CpSatModel(neighbourhood, symmetric=True)
@@ -134,7 +145,10 @@ class LargeNeighbourhoodSearch:
         if limits.time_s is not None:
             left = max(self.budget.stop - time.monotonic(), 0.01)
             limits = replace(limits, time_s=min(left, NEIGHBOURHOOD_SECONDS))
+        begun = time.monotonic()
         outcome = model.solve(limits, self.seed, effort if limits.time_s is None else None)
+        if limits.time_s is None:
+            self.is_stalled = time.monotonic() - begun >= cpsat.SECONDS_PER_EFFORT * effort
         return before if outcome.value_of is None else model.read_assignment(outcome)
 
     def _allocate(self, assignment: Assignment, sign: int) -> None:

@@ -10,11 +10,12 @@ from dlopt.backends.time_budget import Budget
 from dlopt.errors import NotApplicableError
 from dlopt.incumbents import offer
 from dlopt.models.common.objective_levels import as_objective_value, bound_reason
-from dlopt.models.coreservation.level_bounds import AssignmentResult
 from dlopt.models.coreservation.objective import trivial_bound
+from dlopt.models.coreservation.portfolio_state import AssignmentResult
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
 from dlopt.models.coreservation.search import solve_by_components
 from dlopt.models.coreservation.solutions import (
+    better_of_hint,
     objective_value,
     to_assignment,
     to_feasible_solution,
@@ -52,7 +53,7 @@ def exact_plan(
     seed : int
     formulation : {"auto", "cp-sat", "milp"}
         The full model, over all requests and machines. By default CP-SAT, or the MILP where
-        capacities have no common integer unit.
+        capacities have no common integer unit that is usable.
     solver : str
         Of the MILP: any solver that PuLP knows by name.
 
@@ -75,13 +76,16 @@ def exact_plan(
     -----
     Guarantee: shares are integers in the largest common unit, which loses nothing
     (`dlopt.models.coreservation.scaled_instance` has the proof), so the schedule is exact for exact
-    instances. The bound of the aggregated relaxation is proven in exact arithmetic; that of CP-SAT
-    holds for integer coefficients. With more than 30 requests HiGHS solves the relaxation too, and
-    its dual bound in floats may be the best one; `reason` says which it is, and `proof` whether a
-    solver is trusted. Of an instance with a float the bound holds for all schedules that `check`
-    accepts at its default tolerance; of the benefit to the tolerance of the result. Where
-    coefficients have no common denominator below 2^53 they are rounded up, and value and bound may
-    differ by a relative 1e-9. Requests whose windows do not interact are solved separately.
+    instances. Where that unit is too fine for CP-SAT, as of numbers of 17 digits, the MILP is
+    followed by CP-SAT in coarser units, with a bound that adds what rounding may cost and schedules
+    that hold in the fine unit (`dlopt.models.coreservation.rounded_units_bound`). The bound of the
+    aggregated relaxation is proven in exact arithmetic; that of CP-SAT holds for integer
+    coefficients. With more than 30 requests HiGHS solves the relaxation too, and its dual bound in
+    floats may be the best one; `reason` says which it is, and `proof` whether a solver is trusted.
+    Of an instance with a float the bound holds for all schedules that `check` accepts at its
+    default tolerance; of the benefit to the tolerance of the result. Where coefficients have no
+    common denominator below 2^53 they are rounded up, and value and bound may differ by a relative
+    1e-9. Requests whose windows do not interact are solved separately.
 
     Plan class ``any``. Complexity: exponential in the worst case. Source: ours; a time-indexed
     model over event points, and a relaxation that aggregates all machines; which steps run when is
@@ -329,6 +333,7 @@ def _search(
     if solution is None:
         solution = _within_true_capacity(scaled, hint, budget, seed, **options)
         found.proven_levels = min(found.proven_levels, len(scaled.levels) - 1)
+    solution = better_of_hint(scaled, solution, assignment)
     return _to_result(scaled, found, solution, method, seed, solver_name)
 
 

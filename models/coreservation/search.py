@@ -2,8 +2,8 @@
 
 Each level of the lexicographic objective is proven, given the optimal values of those before, or
 bounded when the time is up. The steps of the portfolio are in `upper_bounds`, their common state is
-in `level_bounds`, the primal heuristics are in `primal_heuristics`; requests whose windows do not
-interact are searched separately.
+in `portfolio_state`, the primal heuristics are in `primal_heuristics`; requests whose windows do
+not interact are searched separately.
 
 Examples
 --------
@@ -26,14 +26,14 @@ from dlopt.backends.time_budget import Budget
 from dlopt.models.common.lexicographic import SearchResult
 from dlopt.models.common.portfolio import run_steps
 from dlopt.models.coreservation.construction import raise_shares
-from dlopt.models.coreservation.level_bounds import (
+from dlopt.models.coreservation.objective import Assignment, trivial_bound, value_of_empty
+from dlopt.models.coreservation.portfolio_state import (
     TRIVIAL,
     AssignmentResult,
     PortfolioState,
     SearchOptions,
     UpperBound,
 )
-from dlopt.models.coreservation.objective import Assignment, trivial_bound, value_of_empty
 from dlopt.models.coreservation.requests import time_components
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
 from dlopt.models.coreservation.upper_bounds import STEPS, improve

@@ -29,6 +29,7 @@ from dlopt.models.coreservation.scaled_instance import (
 from dlopt.problems.coreservation.batches import batch_times
 from dlopt.problems.coreservation.claimed_values import claimed_value
 from dlopt.problems.coreservation.data import Decision, Instance, Share, Solution
+from dlopt.problems.coreservation.goals import OBJECTIVES
 from dlopt.result import Value
 
 NOT_SELECTED = "no schedule found is better with it"
@@ -162,6 +163,22 @@ def to_feasible_solution(scaled: ScaledInstance, assignment: Assignment) -> Solu
         _possible(scaled),
         rounded=False,
     )
+
+
+def better_of_hint(scaled: ScaledInstance, solution: Solution, hint: Assignment) -> Solution:
+    """Return a solution, or that of a hint if it is better.
+
+    It can be where an assignment overloads machines by more than `check` allows, and shares in
+    floats are lowered for that.
+    """
+    instance, goal = scaled.instance, scaled.objective
+    if not hint or not scaled.capacity_allowance:
+        return solution
+    given = to_solution(scaled, hint)
+    if is_overloaded(instance, given):
+        return solution
+    values = [objective_value(instance, one, goal) for one in (given, solution)]
+    return given if OBJECTIVES[goal].better(*values) else solution
 
 
 def is_overloaded(instance: Instance, solution: Solution) -> bool:

@@ -1,14 +1,14 @@
 """The portfolio: bounding methods and primal heuristics, which applies when, for how much time.
 
-`STEPS` run in this order while the gap of the level is open, see `level_bounds` for the state that
-they share and `dlopt.models.common.portfolio` for their shares of the time. What is cheap comes
-first: bounds at single instants, the aggregated relaxation, whether everything fits, and a full
-model that is not too large, for a tenth of the time.
+`STEPS` run in this order while the gap of the level is open, see `portfolio_state` for the state
+that they share and `dlopt.models.common.portfolio` for their shares of the time. What is cheap
+comes first: bounds at single instants, the aggregated relaxation, whether everything fits, and a
+full model that is not too large, for a tenth of the time.
 
 Examples
 --------
 >>> [step.name for step in STEPS if step.share == 1]
-['fractional knapsacks', 'primal heuristics alone', 'full model']
+['fractional knapsacks', 'coarser units', 'primal heuristics alone', 'full model']
 """
 
 from __future__ import annotations
@@ -31,19 +31,20 @@ from dlopt.models.coreservation.branch_and_price.columns import MAX_SCALED_VALUE
 from dlopt.models.coreservation.branch_and_price.search import BranchAndPrice
 from dlopt.models.coreservation.construction import construct_from_relaxation, raise_shares
 from dlopt.models.coreservation.full_model_bound import full_model_bound, milp_bound
-from dlopt.models.coreservation.level_bounds import (
-    FLOAT_BOUND_SLACK,
-    MACHINE_BOUND_TIME_SHARE,
-    MAX_SMALL_REQUESTS,
-    PortfolioState,
-    UpperBound,
-)
 from dlopt.models.coreservation.objective import (
     ObjectiveScaling,
     max_contribution,
     trivial_bound,
     value_of_empty,
 )
+from dlopt.models.coreservation.portfolio_state import (
+    FLOAT_BOUND_SLACK,
+    MACHINE_BOUND_TIME_SHARE,
+    MAX_SMALL_REQUESTS,
+    PortfolioState,
+    UpperBound,
+)
+from dlopt.models.coreservation.rounded_units_bound import rounded_units_bound
 
 RELAXATION_TIME_SHARE = 1 / 8
 """For the aggregated relaxation in exact arithmetic.
@@ -82,6 +83,12 @@ Chosen by hand.
 """
 BRANCH_AND_PRICE_TIME_SHARE = 9 / 10
 """For branch and price; the rest is for the full model."""
+NO_UNIT_MILP_TIME_SHARE = 1 / 2
+"""For the full model as a MILP where CPU has no usable unit; chosen by hand.
+
+It bounds well where benefits have slopes, but its schedules may be feasible in floats only: the
+portfolio in coarser units has all that is left.
+"""
 MILP_PROBE_TIME_SHARE = 1 / 4
 """For the full model as a MILP, where CP-SAT's integers are very large; chosen by hand."""
 LARGE_CAPACITY = 10**8
@@ -170,6 +177,11 @@ def float_relaxation_bound(state: PortfolioState, level: str, share: float) -> U
     )
 
 
+def coarser_units_bound(state: PortfolioState, level: str, share: float) -> UpperBound:
+    """Bound a level by these steps in coarser units of CPU, where there are no usable ones."""
+    return rounded_units_bound(state, level, share, STEPS)
+
+
 def improve(state: PortfolioState, level: str, share: float) -> None:
     """Improve the incumbent by the primal heuristics until it meets the bound."""
     bounds = state.open_bounds
@@ -212,6 +224,17 @@ def _counts_machines(state: PortfolioState, level: str) -> bool:
 
 def _is_relaxed(state: PortfolioState, level: str) -> bool:
     return state.options.relaxation and level != "machines"
+
+
+def _has_no_usable_unit(state: PortfolioState, level: str) -> bool:
+    """Tell whether CP-SAT needs coarser units, and levels that are fixed are the same in them."""
+    fixed = {name for name, _ in state.fixed_levels}
+    return (
+        state.scaled.scaling_failure is not None
+        and state.options.full_model
+        and _is_relaxed(state, level)
+        and "benefit" not in fixed
+    )
 
 
 def _is_small(state: PortfolioState) -> bool:
@@ -305,6 +328,13 @@ STEPS: tuple[Step[PortfolioState, Fraction], ...] = (
         relaxation_bound,
         _is_large_and_relaxed,
     ),
+    Step(
+        "full model without a usable unit",
+        NO_UNIT_MILP_TIME_SHARE,
+        full_model_bound,
+        _has_no_usable_unit,
+    ),
+    Step("coarser units", 1, coarser_units_bound, _has_no_usable_unit),
     Step("bin packing", PACKING_TIME_SHARE, packing_bound, _is_packing),
     Step("full model, briefly", PROBE_TIME_SHARE, full_model_bound, _is_probed),
     Step(

@@ -29,8 +29,8 @@ from dlopt.models.dag.proof_cases import (
     HeadInCase,
     LatestByRefutation,
 )
-from dlopt.models.dag.proof_conflicts import ConflictRules
 from dlopt.models.dag.proof_facts import Fact, ProofWriter, write_fact
+from dlopt.models.dag.proof_machine_order import ConflictRules
 from dlopt.models.dag.proof_propagation import WindowPropagation, Windows, machine_groups
 from dlopt.models.dag.scaled_instance import ScaledInstance
 

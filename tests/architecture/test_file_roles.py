@@ -51,6 +51,7 @@ MODEL_ROLES = {
     ),
     "portfolio and registered methods": (
         "search",
+        "portfolio_state",
         "feasibility",
         "methods",
         "bound_methods",

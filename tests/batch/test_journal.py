@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dlopt
-from dlopt import InvalidInstanceError, Limits, NotApplicableError, Status
+from dlopt import InvalidInstanceError, Limits, NotApplicableError, Status, json_files
 from dlopt.batch.journal import Journal, read_records
 from dlopt.batch.record_reading import record_from_line
 from dlopt.batch.records import Failure, Record, RunKey
@@ -201,6 +201,16 @@ def test_another_document_of_dlopt_has_one_error(tmp_path: Path, content: Any, k
         (message,) = str(error.value).splitlines()
         assert message.startswith(f"{file}: is {kind}")
     assert file.read_bytes() == before
+
+
+def test_a_document_of_too_many_values_is_not_parsed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(json_files, "MOST_VALUES", 3)
+    file = tmp_path / "document.json"
+    dlopt.io.write({"comparisons": [1, 2, 3, 4]}, file)
+    with pytest.raises(InvalidInstanceError, match="line 1: is not valid JSON"):
+        read_records(file)
 
 
 @pytest.mark.parametrize(

@@ -70,14 +70,17 @@ def test_a_method_that_ends_the_program(tmp_path: Path) -> None:
 def test_a_method_that_raises_what_is_no_exception(tmp_path: Path) -> None:
     done = dlopt(tmp_path, FALSIFY, METHOD.format("raise BaseException('odd')"))
     assert done.returncode == Exit.FOUND and done.stderr == ""
-    assert "method failed: BaseException: odd" in done.stdout
+    assert "method failed: BaseException: odd (mine.py, line 2)" in done.stdout
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([*BATCH, "--import", "mine.py"], "error: cannot import mine.py: BaseException: odd\n"),
-        (FALSIFY, "error: cannot import mine.py: BaseException: odd\n"),
+        (
+            [*BATCH, "--import", "mine.py"],
+            "error: cannot import mine.py: BaseException: odd (mine.py, line 1)\n",
+        ),
+        (FALSIFY, "error: cannot import mine.py: BaseException: odd (mine.py, line 1)\n"),
     ],
     ids=["batch", "falsify"],
 )

@@ -121,7 +121,7 @@ def test_a_function_that_prints_and_ends_the_program(dlopt: Command, tmp_path: P
     (tmp_path / "loud.py").write_text(LOUD)
     done = dlopt("falsify", "bag", "loud.py:quits", "--examples", 9, "--json", code=1)
     assert done.json["kind"] == "failed" and done.err.count("no JSON") > 3
-    assert done.json["broken"] == ["quits failed: it ends the program, with 0"]
+    assert done.json["broken"] == ["quits failed: it ends the program, with 0 (loud.py, line 11)"]
 
 
 def test_the_largest_gap_is_no_failure(

@@ -91,6 +91,7 @@ def test_completion(dlopt: Command, monkeypatch: pytest.MonkeyPatch) -> None:
         ("generate", "the problem type is missing (known: iit, admission,"),
         ("methods dagg", "no problem 'dagg' (did you mean dag? known: iit, "),
         ("falsify iit edf-iit-1 --objective nods", "(did you mean nodes? known: completion, nodes"),
+        ("falsify bag xyz", "bag has no method 'xyz' (`dlopt methods bag` lists those"),
         ("falsify bag gd", "bag has no method 'gd' (did you mean gds"),
     ],
 )

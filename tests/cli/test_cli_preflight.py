@@ -40,6 +40,11 @@ def test_what_cannot_be_written_is_told_before_solving(
     assert message in done.err and done.out == ""
 
 
+def test_several_outputs_may_go_to_a_device(dlopt: Command, three: Path) -> None:
+    done = dlopt("solve", three, "--out", "/dev/null", "--certificate", "/dev/null", code=4)
+    assert "would replace" not in done.err and done.out.startswith("optimal")
+
+
 def test_without_a_plan_there_is_no_picture(dlopt: Command, tmp_path: Path) -> None:
     file = file_of(tmp_path / "a.json", THREE | {"absolute_deadline": 3})
     for method, code in (("exact", 3), ("opr", 4), ("bound-fluid", 0)):

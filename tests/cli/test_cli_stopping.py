@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from dlopt.backends.solver_parameters import CPSAT_PARAMETERS, HIGHS_PARAMETERS
 from tests.cli.conftest import INSTANCES, Command
 
 INSTANCE = INSTANCES.parent / "bag" / "braun-24.json"
@@ -41,10 +42,22 @@ def test_solver_log_and_parameters(dlopt: Command) -> None:
     assert done.json["status"] == "optimal" and "linearization_level: 2" in done.err
 
 
+def test_the_parameters_that_can_be_set_are_listed(dlopt: Command) -> None:
+    lines = dlopt("solve", "--list-solver-parameters").out.splitlines()
+    assert [line.split()[1] for line in lines] == [*CPSAT_PARAMETERS, *HIGHS_PARAMETERS]
+    assert lines[0].split() == ["CP-SAT", "add_cg_cuts", "true", "or", "false"]
+    for name, values in {**CPSAT_PARAMETERS, **HIGHS_PARAMETERS}.items():
+        assert any(name in line.split() and line.endswith(f" {values}") for line in lines)
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ("speed=1", "solver parameter 'speed' cannot be set: docs/results.md lists those that can"),
+        (
+            "speed=1",
+            "solver parameter 'speed' cannot be set; `dlopt solve --list-solver-parameters`",
+        ),
+        ("use_lms=true", "cannot be set; did you mean use_lns"),
         ("speed", "--solver-parameter takes K=V, got 'speed'"),
         ("cp_model_presolve=maybe", "'cp_model_presolve' must be true or false, not 'maybe'"),
     ],

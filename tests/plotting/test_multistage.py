@@ -47,6 +47,10 @@ def test_io_is_told_from_the_rest_and_ends_a_stage() -> None:
     assert "1 of 2 reservations" in " ".join(texts(figure))
     assert {"reserved", "reserved, with the channel", "rejected"} <= set(legend(figure))
     assert len(lines(figure)) == 1
+    (handle,) = (
+        line for line in figure.legends[0].get_lines() if not line.get_label().startswith("task")
+    )
+    assert handle.get_linestyle() == "--" and legend(figure).count("end of a stage") == 1
 
 
 def test_a_reservation_without_io_holds_nodes_only() -> None:
@@ -113,7 +117,7 @@ def test_chart_and_curves_share_one_time_axis() -> None:
     assert (high.x0, high.x1) == (low.x0, low.x1) and high.y0 > low.y1 > low.y0 > 0
     # The end of the stage goes through both, and in the chart under what it would cross out.
     (end,) = [line for line in below.lines if not line.get_gid()]
-    (stage,) = [line for line in chart.lines if line.get_label() == ""]
+    (stage,) = [line for line in chart.lines if line.get_label() == "end of a stage"]
     assert np.asarray(end.get_xdata())[0] == np.asarray(stage.get_xdata())[0] == 5
     assert stage.get_zorder() < chart.collections[0].get_zorder()
 

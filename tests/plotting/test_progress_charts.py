@@ -31,6 +31,7 @@ def test_values_and_bounds_are_steps_over_the_seconds() -> None:
     }
     assert [text.get_text() for text in figure.texts] == ["cp", "optimal"]
     assert figure.axes[0].get_ylabel() == "makespan"
+    assert figure.axes[0].get_xlim()[0] == 0
 
 
 def test_of_several_levels_the_first_is_drawn() -> None:

@@ -68,7 +68,7 @@ def test_what_is_written_is_read(
         ([], "must be a JSON object, got []"),
         ({"version": 1}, "scenario: is missing"),
         (HEAD | {"scenario": "iit"}, "scenario: must be admission, got 'iit'"),
-        (HEAD | {"version": True}, "version: must be 1, got True"),
+        (HEAD | {"version": True}, "version: must be 1, got true"),
         (HEAD | {"faults": []}, "faults: is not a field (known: factors, failures, name), got []"),
         (HEAD | {"factors": [{"tau": 1}]}, "factors[0].task: is missing"),
         (

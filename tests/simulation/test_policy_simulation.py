@@ -159,7 +159,7 @@ def test_a_policy_that_fails_is_named(answer: object, message: str) -> None:
     [
         ("exact", "exact is no online algorithm: it decides on all tasks at once"),
         ("edf-opr-mm", r"unknown algorithm 'edf-opr-mm' \(did you mean edf-opr-mn"),
-        ("qqqqqqqq", r"unknown algorithm 'qqqqqqqq' \(known: fifo-opr-mn"),
+        ("qqqqqqqq", "unknown algorithm 'qqqqqqqq' .`dlopt methods admission` lists"),
         (3, "an algorithm's name is needed, not a int"),
     ],
 )

@@ -5,9 +5,10 @@ from fractions import Fraction
 
 import pytest
 
-from dlopt import NotApplicableError, Result, Status, check, io, registry, solve
+from dlopt import NotApplicableError, Result, Status, check, io, plot, registry, solve
 from dlopt.problems.admission import Chunk, Decision, Solution
 from dlopt.problems.admission import objective as worth
+from dlopt.problems.dag import Solution as Schedule
 from dlopt.verify import Size, claims, falsify, save
 
 FLAWED = [
@@ -357,6 +358,19 @@ def test_findings_are_written_as_files_that_are_read_again(tmp_path):
     assert check(instance, again.solution) == finding.result.violations
     assert drawn == [(instance, finding.result, files[1])]
     assert files[1].suffix == ".svg"
+
+
+def test_an_empty_schedule_is_found_without_a_picture(tmp_path):
+    def idle(instance, *, objective, limits, hint, seed):
+        return Result(Status.FEASIBLE, Schedule(()), value=0)
+
+    finding = falsify("dag", idle, examples=30).finding
+    files = save(finding, tmp_path, plot)
+    assert [file.name for file in files] == [
+        "idle-task-missing.json",
+        "idle-task-missing.result.json",
+    ]
+    assert sorted(files) == sorted(tmp_path.iterdir())
 
 
 def test_a_failure_leaves_the_instance_alone(tmp_path):

@@ -15,7 +15,7 @@ from typing import Any
 
 from dlopt.arithmetic import Number
 from dlopt.heuristics.admission.affine import AffineNumber
-from dlopt.heuristics.iit.integer_search import (
+from dlopt.heuristics.iit.monotone_search import (
     binary_search,
     galloping_search,
     smallest_satisfying,

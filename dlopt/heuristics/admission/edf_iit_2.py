@@ -23,7 +23,7 @@ from dlopt.heuristics.admission.ready_times import ReadyTimes
 from dlopt.heuristics.admission.records import DeadlineMiss, Placement
 from dlopt.heuristics.iit import edf_iit_2
 from dlopt.heuristics.iit.edf_iit_2 import Costs
-from dlopt.heuristics.iit.integer_search import galloping_search, smallest_satisfying
+from dlopt.heuristics.iit.monotone_search import galloping_search, smallest_satisfying
 from dlopt.problems.cluster import Cluster
 
 MAX_NEWTON_STEPS = 100

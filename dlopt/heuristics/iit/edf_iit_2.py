@@ -21,7 +21,7 @@ from itertools import accumulate, pairwise
 from operator import add
 
 from dlopt.arithmetic import Number, NumberField, field
-from dlopt.heuristics.iit.integer_search import (
+from dlopt.heuristics.iit.monotone_search import (
     binary_search,
     galloping_search,
     smallest_satisfying,

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from dlopt.arithmetic import Number, exact
-from dlopt.heuristics.iit.integer_search import smallest_satisfying
+from dlopt.heuristics.iit.monotone_search import smallest_satisfying
 from dlopt.heuristics.iit.partitioning_rules import EqualPartition, OptimalPartition, PartitionRule
 from dlopt.problems.earliest_schedule import by_ready_time, earliest_plan, number_field
 from dlopt.problems.iit.data import Instance, Solution

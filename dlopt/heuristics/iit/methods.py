@@ -11,7 +11,7 @@ from dlopt.heuristics.iit.edf_iit_1 import heterogeneous_view
 from dlopt.heuristics.iit.edf_iit_2 import maximum_loads, minimum_completion, n_min
 from dlopt.heuristics.iit.equal_finish import equal_finish as divide_equally
 from dlopt.heuristics.iit.equal_finish import service_orders
-from dlopt.heuristics.iit.integer_search import binary_search
+from dlopt.heuristics.iit.monotone_search import binary_search
 from dlopt.heuristics.iit.partitioning_rules import EqualPartition, OptimalPartition, PartitionRule
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.earliest_schedule import (

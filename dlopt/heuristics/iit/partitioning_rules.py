@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dlopt.arithmetic import Number, exact, field
-from dlopt.heuristics.iit.integer_search import binary_search, smallest_satisfying
+from dlopt.heuristics.iit.monotone_search import binary_search, smallest_satisfying
 from dlopt.problems.cluster import Cluster
 
 

@@ -1,7 +1,7 @@
 """What a certificate proves of independent tasks.
 
 Makespan: that the step formulation (`dlopt.problems.step_formulation`) of all schedules that end
-by an instant `T` of a grid has no point; each machine is a group. Numbers of tasks on time: that
+by an instant `T` of a grid is infeasible; each machine is a group. Numbers of tasks on time: that
 no point of the same formulation, in which a variable says that a task runs on time, has more than
 so many; levels of an objective are added up, each weighted with more than all later ones can be.
 Flowtime: that no assignment of tasks to positions on machines costs less, where a task that `q`
@@ -28,7 +28,7 @@ from dlopt.problems.allowance import DRIFT
 from dlopt.problems.bag.checker_times import duration, times_from
 from dlopt.problems.bag.data import Instance, Solution, Task
 from dlopt.problems.bag.goals import OBJECTIVES, origin
-from dlopt.problems.certificate_remarks import TimeGrid, stated_grid, stated_number
+from dlopt.problems.certificate_units import TimeGrid, stated_grid, stated_number
 from dlopt.problems.step_formulation import StepProgram, TaskTimes
 from dlopt.result import Result, Value
 

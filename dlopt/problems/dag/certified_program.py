@@ -1,7 +1,7 @@
 """What a certificate proves of task graphs: that no schedule has a makespan.
 
 The program is the step formulation (`dlopt.problems.step_formulation`) of all schedules that are
-complete by an instant `T` of a grid. If it has no point, every schedule of the times that are
+complete by an instant `T` of a grid. If it is infeasible, every schedule of the times that are
 rounded down to the grid ends at ``T + 1`` or later, as these start at whole instants, and those of
 the instance end no earlier. Remarks state the grid (``unit``, ``origin``), the instant
 (``makespan``) and the groups of machines. Rules about LANs are left out, which is a relaxation.
@@ -17,7 +17,7 @@ from itertools import product
 
 from dlopt.arithmetic import exact
 from dlopt.certificates import StatedProgram
-from dlopt.problems.certificate_remarks import TimeGrid, stated_grid, stated_number
+from dlopt.problems.certificate_units import TimeGrid, stated_grid, stated_number
 from dlopt.problems.dag.checker_times import CheckerTimes, first_tasks, last_tasks
 from dlopt.problems.dag.data import Edge, Instance, Solution
 from dlopt.problems.step_formulation import StepProgram, TaskTimes

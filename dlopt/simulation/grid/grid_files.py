@@ -62,6 +62,6 @@ def read_failures(path: str | os.PathLike[str]) -> tuple[Outage, ...]:
     data = load_json(path, exact_numbers=True)
     values, faults = validated_record.examine(FailureModel, {"failures": data})
     if faults:
-        raise InvalidInstanceError(faults, os.fspath(path))
+        raise InvalidInstanceError(faults, os.fspath(path), as_json=True)
     found: tuple[Outage, ...] = values["failures"]
     return found

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dlopt.heuristics.iit.integer_search import smallest_satisfying
+from dlopt.heuristics.iit.monotone_search import smallest_satisfying
 from dlopt.heuristics.iit.partitioning_rules import EqualPartition, OptimalPartition
 from dlopt.problems.cluster import Cluster
 

@@ -8,7 +8,7 @@ import pytest
 from dlopt.backends import cpsat
 from dlopt.backends.time_budget import Budget
 from dlopt.generation.coreservation import overloaded, small
-from dlopt.models.coreservation import bin_packing, full_model_bound, level_bounds, upper_bounds
+from dlopt.models.coreservation import bin_packing, full_model_bound, portfolio_state, upper_bounds
 from dlopt.models.coreservation.branch_and_price import master as restricted_master
 from dlopt.models.coreservation.branch_and_price.columns import (
     BranchingDecisions,
@@ -196,7 +196,7 @@ def test_branch_and_price_closes_the_gap_of_the_full_model(monkeypatch) -> None:
     found = exact_plan(instance)
     assert found.status is Status.OPTIMAL and "branch-and-price" in found.reason
     assert violations(instance, found.solution) == ()
-    for module in (level_bounds, upper_bounds):
+    for module in (portfolio_state, upper_bounds):
         monkeypatch.setattr(module, "MAX_EXACT_REQUESTS", 0)
     assert exact_plan(instance, formulation="milp").value == found.value
 

@@ -58,7 +58,7 @@ def test_the_milp_is_tried_within_the_time() -> None:
 @pytest.mark.parametrize("formulation", ["cp-sat", "milp"])
 def test_no_model_is_stated_when_the_time_is_up(monkeypatch, formulation: str) -> None:
     stated: list[object] = []
-    monkeypatch.setattr(full_model_bound, "CpSatModel", lambda *_, **__: stated.append("CP-SAT"))
+    monkeypatch.setattr(full_model_bound, "new_model", lambda *_, **__: stated.append("CP-SAT"))
     monkeypatch.setattr(full_model_bound.milp, "MilpModel", lambda *_, **__: stated.append("MILP"))
     scaled = ScaledInstance.from_instance(overloaded(requests=8, seed=0))
     minute = Limits(time_s=60)

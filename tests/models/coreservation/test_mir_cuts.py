@@ -20,10 +20,10 @@ from dlopt.models.coreservation import (
 from dlopt.models.coreservation import search as searching
 from dlopt.models.coreservation.aggregated_relaxation import AggregatedRelaxation, float_mip_bound
 from dlopt.models.coreservation.construction import greedy_assignment
-from dlopt.models.coreservation.level_bounds import UpperBound
 from dlopt.models.coreservation.milp import MilpModel
 from dlopt.models.coreservation.mir_cuts import MirSeparator
 from dlopt.models.coreservation.objective import objective_key
+from dlopt.models.coreservation.portfolio_state import UpperBound
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
 from dlopt.models.coreservation.search import PortfolioSearch
 from dlopt.result import Limits, Status

@@ -9,10 +9,13 @@ import pytest
 
 from dlopt import Status, api
 from dlopt.arithmetic import FLOATING, ROUNDING, SOLVER, exact
+from dlopt.backends import cpsat
 from dlopt.backends.branch_and_bound import BranchAndBound
 from dlopt.backends.linear_program import LinearProgram
+from dlopt.backends.time_budget import Budget
 from dlopt.generation import generate
 from dlopt.models.coreservation import aggregated_relaxation
+from dlopt.models.coreservation.lns import LargeNeighbourhoodSearch
 from dlopt.models.coreservation.methods import exact_plan
 from dlopt.models.coreservation.objective import ObjectiveScaling
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
@@ -354,3 +357,33 @@ def test_a_plan_in_floats_that_takes_more_than_is_free() -> None:
         plan = Solution((Decision("r", True, 0),), (Share("r", 0, 0, cpu),))
         assert is_overloaded(instance, plan) is expected
         assert bool(violations(instance, plan, FLOATING)) is expected
+
+
+def test_a_neighbourhood_in_which_cpsat_does_not_count_its_work_ends_the_search(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Bounds of two wide domains approach each other step by step: it took more than 15 minutes."""
+    monkeypatch.setattr(cpsat, "SECONDS_PER_EFFORT", 0.5)
+    half = ((0, 0), (F(1, 2), 0), (F(1, 2), F(1, 2)), (1, F(1, 2)), (1, 1))
+    least = Part(
+        F(9999999999, 17500000000),
+        F(1249999999, 8750000000),
+        benefit=((0, 0), (0, F(1, 3)), (1, 1)),
+    )
+    pinned = Part(F(10000000001, 13125000000), F(8, 21), benefit=linear(), machine=0)
+    first = Request("a", 0, 6, 10, F(7, 2), (Part(F(5200000013, 8400000000), benefit=half),))
+    machines = (
+        Machine("m", F(1249999999, 1250000000)),
+        Machine("n", ((0, F(1428571429, 1000000000)), (3, F(1, 7)))),
+    )
+    instance = Instance(machines, (first, Request("b", 0, 6, 10, 1, (pinned, least))))
+    scaled = ScaledInstance.from_instance(instance, "benefit")
+    search = LargeNeighbourhoodSearch(
+        scaled, {0: (0, scaled.parts[0].minimum)}, Budget(Limits()), 0
+    )
+    search.systematic_pass()
+    assert search.is_stalled
+    with pytest.raises(TimeoutError):
+        search.random_neighbourhood()
+    found = api.solve(instance, "lns", objective="benefit")
+    assert found.value == F(7, 9) and found.bound >= F(7, 9)

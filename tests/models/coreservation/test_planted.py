@@ -23,7 +23,7 @@ from dlopt.result import Limits
 from tests.models.coreservation.sample_instances import packed
 from tests.oracles_coreservation import optimum
 
-SOON = Limits(time_s=1.0)
+SOON = Limits(time_s=0.5)
 SOUND = [
     entry.name
     for entry in registry.methods("coreservation")

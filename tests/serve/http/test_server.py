@@ -198,6 +198,10 @@ def test_servers_that_cannot_start(tmp_path: Path) -> None:
             ({"host": "no such host", "token_file": tokens}, "cannot listen at no such host"),
             ({"store": "nonsense://x"}, "the store nonsense://x cannot be opened"),
             ({"store": f"sqlite:///{tmp_path}/no/a.db"}, "cannot be opened"),
+            (
+                {"store": f"sqlite:///{tmp_path}"},
+                r"opened: OperationalError: unable to open [ a-z]*\Z",
+            ),
         ]:
             with pytest.raises(NotApplicableError, match=message):
                 run(ServiceSettings(**{"store": store, "port": 0, **settings}))  # type: ignore[arg-type]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dlopt.heuristics.iit.integer_search import galloping_search, smallest_satisfying
+from dlopt.heuristics.iit.monotone_search import galloping_search, smallest_satisfying
 
 
 @pytest.mark.parametrize("first", range(1, 12))
