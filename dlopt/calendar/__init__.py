@@ -19,6 +19,6 @@ Examples
 from dlopt.calendar.calendar_questions import CommonStart
 from dlopt.calendar.profile_tree import ProfileTree
 from dlopt.calendar.resource_calendar import ResourceCalendar
-from dlopt.calendar.span_registry import Span
+from dlopt.calendar.span_registry import Span, SpanContent
 
-__all__ = ["CommonStart", "ProfileTree", "ResourceCalendar", "Span"]
+__all__ = ["CommonStart", "ProfileTree", "ResourceCalendar", "Span", "SpanContent"]

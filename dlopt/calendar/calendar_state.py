@@ -10,8 +10,8 @@ from dlopt.arithmetic import Number, is_exact
 from dlopt.calendar.input_rules import InputRules, refuse
 from dlopt.calendar.profile_nodes import Instant
 from dlopt.calendar.profiles import Profiles, Steps
-from dlopt.calendar.snapshot_format import plain_data, snapshot_fields, span_faults
-from dlopt.calendar.span_registry import Span, SpanRegistry
+from dlopt.calendar.snapshot_format import numbered_spans, plain_data, snapshot_fields, span_faults
+from dlopt.calendar.span_registry import Span, SpanContent, SpanRegistry
 from dlopt.errors import Fault, InvalidInstanceError
 
 
@@ -127,14 +127,67 @@ class CalendarState:
         calendar = cls(
             data["capacities"], now=data["now"], compiled=compiled, exact_numbers=data["exact"]
         )
-        rules, spans = calendar._rules, data["spans"]
-        refuse(span_faults(rules, spans, data["next_span"], data["now"]))
-        for span in spans:
-            calendar._spans.put(span)
-        capacities = [as_steps(each, data["now"]) for each in data["capacities"]]
-        calendar._profiles = Profiles(capacities, data["now"], compiled=compiled, spans=spans)
-        calendar._next_span = data["next_span"]
+        spans = data["spans"]
+        refuse(span_faults(calendar._rules, spans, data["next_span"], data["now"]))
+        calendar._load(data["capacities"], spans, data["next_span"])
         return calendar
+
+    @classmethod
+    def with_spans(
+        cls,
+        capacities: Sequence[Number | Steps],
+        spans: Sequence[SpanContent],
+        *,
+        now: Number = 0,
+        compiled: bool = False,
+        exact_numbers: bool | None = None,
+    ) -> Self:
+        """Return a calendar with spans, which may be more than the capacities.
+
+        Parameters
+        ----------
+        capacities, now, compiled, exact_numbers
+            As `dlopt.calendar.ResourceCalendar` takes them.
+        spans : sequence of tuple
+            Of each span the machine, the start (not before now), the end and the amount. They are
+            numbered from 0 on.
+
+        Raises
+        ------
+        InvalidInstanceError
+            With every fault.
+        NotApplicableError
+            If amounts are too large or too fine for compiled profiles.
+
+        Notes
+        -----
+        Guarantee: the calendar is equal to one to which `add_span` adds the spans one after the
+        other, with `overbook`. Complexity: O(n log n) for n spans, of which sorting them is
+        the logarithm; each tree is built once, and not changed for every span.
+
+        Examples
+        --------
+        >>> from dlopt.calendar import ResourceCalendar
+        >>> calendar = ResourceCalendar.with_spans([4, 4], [(0, 2, 5, 3), (0, 3, 9, 2)])
+        >>> calendar.allocated(0, 0, 10), calendar.smallest_free(0, 0, 10)
+        (((0, 2, 0), (2, 3, 3), (3, 5, 5), (5, 9, 2), (9, 10, 0)), -1)
+        """
+        calendar = cls(capacities, now=now, compiled=compiled, exact_numbers=exact_numbers)
+        entries = numbered_spans(spans)
+        refuse(span_faults(calendar._rules, entries, len(entries), now, earliest=now))
+        calendar._load(capacities, entries, len(entries))
+        return calendar
+
+    def _load(
+        self, capacities: Sequence[Number | Steps], spans: list[Span], next_span: int
+    ) -> None:
+        """Enter the spans of a calendar that has none yet."""
+        for span in spans:
+            self._spans.put(span)
+        steps = [as_steps(each, self._now) for each in capacities]
+        compiled = self._profiles.is_compiled
+        self._profiles = Profiles(steps, self._now, compiled=compiled, spans=spans)
+        self._next_span = next_span
 
 
 def as_steps(capacity: Number | Steps, now: Number) -> Steps:

@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from dlopt.arithmetic import Number, exact, shown, simplest
 from dlopt.calendar.profile_nodes import Instant, Units
@@ -32,6 +32,9 @@ MAX_DENOMINATOR = 2**128
 is enough for floats of magnitudes that are 10^20 apart."""
 
 Steps = Sequence[tuple[Number, Number]]
+
+Window: TypeAlias = tuple[Instant, Instant, Fraction]
+"""From when to when an amount is allocated."""
 
 
 class Profiles:
@@ -73,10 +76,10 @@ class Profiles:
         self._capacities: list[ProfileTree] = []  # shared by copies, and replaced by a change
         self._items: list[ProfileTree | CompiledProfile] = []
         self._owned: set[int] = set()
-        self._refine({span.amount for span in spans})
-        of_machine: list[list[Span]] = [[] for _ in capacities]
+        of_machine: list[list[Window]] = [[] for _ in capacities]
         for span in spans:
-            of_machine[span.machine].append(span)
+            of_machine[span.machine].append((span.start, span.end, exact(span.amount)))
+        self._refine({each[2].denominator for windows in of_machine for each in windows})
         for steps, allocated in zip(capacities, of_machine, strict=True):
             self.add(steps, now, allocated)
 
@@ -99,20 +102,20 @@ class Profiles:
         self._owned, twin._owned = set(), set()
         return twin
 
-    def add(self, capacity: Steps, now: Instant, spans: Sequence[Span] = ()) -> None:
+    def add(self, capacity: Steps, now: Instant, allocated: Sequence[Window] = ()) -> None:
         """Add a machine, with what is allocated on it."""
-        self._refine({value for _, value in capacity})
+        self._refine({exact(value).denominator for _, value in capacity})
         changes: dict[Instant, Units] = {now: 0}
         before: Units = 0
-        for since, value in capacity:
-            units = self._kept(value)
-            changes[max(since, now)] = changes.get(max(since, now), 0) + units - before
+        for instant, value in capacity:
+            units, since = self._kept(value), max(instant, now)
+            changes[since] = changes.get(since, 0) + units - before
             before = units
         capacities = _running_totals(changes)
-        for span in spans:
-            units = self._kept(span.amount)
-            for instant, change in ((max(span.start, now), -units), (span.end, units)):
-                changes[instant] = changes.get(instant, 0) + change
+        for start, end, amount in allocated:
+            units, since = self._kept(amount), max(start, now)
+            changes[since] = changes.get(since, 0) - units
+            changes[end] = changes.get(end, 0) + units
         steps = _running_totals(changes)
         self._limit(min([units for _, units in steps]))
         self._capacities.append(ProfileTree(capacities))
@@ -197,7 +200,9 @@ class Profiles:
         if type(amount) is int:
             units: Units = amount * self.denominator
         else:
-            units = _simplest(exact(amount) * self.denominator)
+            fraction = exact(amount)
+            factor, rest = divmod(self.denominator, fraction.denominator)
+            units = _simplest(fraction * self.denominator) if rest else fraction.numerator * factor
         return units if self._arrays is None else min(math.ceil(units), LARGEST)
 
     def units(self, amount: Number) -> Units:
@@ -211,7 +216,7 @@ class Profiles:
             If compiled profiles cannot keep so many.
         """
         if type(amount) is not int:
-            self._refine([amount])
+            self._refine([exact(amount).denominator])
         return self._kept(amount)
 
     def amount(self, units: Units) -> Number:
@@ -239,11 +244,14 @@ class Profiles:
             self._owned.add(machine)
         return self._items[machine]
 
-    def _refine(self, amounts: Iterable[Number]) -> None:
-        """Choose a denominator for which all amounts are whole numbers of units, if possible."""
+    def _refine(self, denominators: Iterable[int]) -> None:
+        """Choose a unit of which all amounts are whole numbers, given by their denominators.
+
+        Amounts whose denominators are too large together are left out.
+        """
         denominator = self.denominator
-        for amount in amounts:
-            larger = math.lcm(denominator, exact(amount).denominator)
+        for one in denominators:
+            larger = math.lcm(denominator, one)
             if larger <= MAX_DENOMINATOR or self.is_compiled:
                 denominator = larger
         if denominator > self.denominator:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from dlopt.arithmetic import Number, parse, to_json
 from dlopt.calendar.input_rules import InputRules, refuse
 from dlopt.calendar.profiles import Steps
-from dlopt.calendar.span_registry import Span
+from dlopt.calendar.span_registry import Span, SpanContent
 from dlopt.errors import MISSING, Fault, InvalidInstanceError
 
 VERSION = 1
@@ -84,12 +84,40 @@ def snapshot_fields(snapshot: object) -> dict[str, Any]:
     return data
 
 
-def span_faults(rules: InputRules, spans: list[Span], next_span: int, now: Number) -> list[Fault]:
-    """Return what is wrong with the spans of a snapshot."""
+def numbered_spans(contents: Sequence[SpanContent]) -> list[Span]:
+    """Return spans with numbers from 0 on.
+
+    Raises
+    ------
+    InvalidInstanceError
+        If one has not a machine, a start, an end and an amount.
+    """
+    fields = Span._fields[1:]
+    refuse(
+        [
+            Fault(f"spans[{index}]", content, f"must be a tuple of {fields}")
+            for index, content in enumerate(contents)
+            if not isinstance(content, (list, tuple)) or len(content) != len(fields)
+        ]
+    )
+    return [Span(number, *content) for number, content in enumerate(contents)]
+
+
+def span_faults(
+    rules: InputRules,
+    spans: list[Span],
+    next_span: int,
+    now: Number,
+    *,
+    earliest: Number | None = None,
+) -> list[Fault]:
+    """Return what is wrong with spans that are entered at once, as those of a snapshot are."""
     faults, known = [], set[int]()
     for index, span in enumerate(spans):
         wrong = rules.machine(span.machine) + rules.amount(span.amount)
-        wrong += rules.instant("start", span.start) or rules.end(max(span.start, now), span.end)
+        wrong += rules.instant("start", span.start, earliest) or rules.end(
+            max(span.start, now), span.end
+        )
         if type(span.id) is not int or not 0 <= span.id < next_span or span.id in known:
             rule = f"must be an integer below {next_span} that no other span has"
             wrong.append(Fault("id", span.id, rule))

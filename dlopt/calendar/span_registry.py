@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from dlopt.arithmetic import Number
 from dlopt.calendar.profile_nodes import Instant
@@ -13,6 +13,9 @@ BITS = 6
 """Bits of a span's number that one level of the tree tells apart. Chosen by hand: with more there
 are fewer levels, but larger nodes to copy or to examine; 5 and 6 take the same time."""
 _MASK = (1 << BITS) - 1
+
+SpanContent: TypeAlias = tuple[int, Number, Number, Number]
+"""The machine, the start, the end and the amount of a span."""
 
 
 class Span(NamedTuple):

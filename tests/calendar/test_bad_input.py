@@ -153,6 +153,23 @@ def test_bad_snapshots(field: str, value: object, path: str) -> None:
     assert error.value.faults[0].path == path
 
 
+@pytest.mark.parametrize(
+    ("span", "path"),
+    [
+        ((0, 5, 6), "spans[1]"),
+        (7, "spans[1]"),
+        ((5, 6, 7, 1), "spans[1].machine"),
+        ((0, 4.5, 7, 1), "spans[1].start"),
+        ((0, 6, 6, 1), "spans[1].end"),
+        ((0, 6, 7, -1), "spans[1].amount"),
+    ],
+)
+def test_bad_spans_of_a_new_calendar(span: Any, path: str) -> None:
+    with pytest.raises(InvalidInstanceError) as error:
+        ResourceCalendar.with_spans([4], [(0, 5, 9, 9), span], now=5)
+    assert [fault.path for fault in error.value.faults] == [path]
+
+
 def test_a_snapshot_is_an_object() -> None:
     with pytest.raises(InvalidInstanceError):
         ResourceCalendar.restore([])

@@ -18,6 +18,7 @@ from dlopt.heuristics.coreservation.saved_records import Snapshot
 from dlopt.heuristics.multistage.saved_records import ReservationSnapshot
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.coreservation import Machine
+from dlopt.problems.field_checks import LONG
 from dlopt.problems.validated_record import Record
 from dlopt.simulation.grid.policy import FailureModel, Policy
 from tests.problems.test_wrong_values import PARTS, name_of, records_in
@@ -81,14 +82,14 @@ def test_a_record_is_that_of_the_constructor_also_in_another_record(
     made = outcome(lambda: kind(**given_fields))
     assert outcome(lambda: kind.from_data(given_fields)) == made
     outer = outer_record(kind)
-    nested = outcome(lambda: outer.from_data({"entries": [given_fields, given_fields]}))
+    nested = outcome(lambda: outer.from_data({"entries": [given_fields] * LONG}))
     if isinstance(made, tuple):
         assert nested == tuple(
             dataclasses.replace(fault, path=f"entries[{place}].{fault.path}")
-            for place in (0, 1)
+            for place in range(LONG)
             for fault in made
         )
     else:
-        assert nested == outer((made, made))
+        assert nested == outer((made,) * LONG)
         for one in dataclasses.fields(kind):  # type: ignore[arg-type]
             assert type(getattr(nested.entries[0], one.name)) is type(getattr(made, one.name))

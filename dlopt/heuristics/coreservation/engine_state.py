@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Literal, NamedTuple, TypeAlias
 
 from dlopt.arithmetic import Number, exact
-from dlopt.calendar import ResourceCalendar
+from dlopt.calendar import ResourceCalendar, SpanContent
 from dlopt.errors import NotApplicableError
 from dlopt.heuristics.coreservation.algorithm_names import Algorithm
 from dlopt.heuristics.coreservation.allocation_ledger import AllocationLedger
@@ -198,17 +199,22 @@ def new_calendar(
     now: Number,
     exact_numbers: bool | None,
     failed: Collection[int] = (),
+    allocated: Iterable[SpanContent] = (),
 ) -> ResourceCalendar:
-    """Return the calendar of machines, of which some have failed, with the holdings alone."""
+    """Return the calendar of machines, of which some have failed, with holdings and allocations.
+
+    What has ended is left out; the spans of allocations are numbered after those of holdings.
+    """
     capacities = [
         0 if number in failed else machine.steps for number, machine in enumerate(machines)
     ]
-    calendar = ResourceCalendar(capacities, now=now, exact_numbers=exact_numbers)
-    for holding in holdings:
-        if holding.end > now:
-            start = max(holding.start, now)
-            calendar.add_span(holding.machine, start, holding.end, holding.cpu, overbook=True)
-    return calendar
+    reserved = ((one.machine, one.start, one.end, one.cpu) for one in holdings)
+    spans = [
+        (machine, max(start, now), end, cpu)
+        for machine, start, end, cpu in chain(reserved, allocated)
+        if end > now
+    ]
+    return ResourceCalendar.with_spans(capacities, spans, now=now, exact_numbers=exact_numbers)
 
 
 def place_batch(placement: BatchPlacement, requests: Sequence[Request]) -> dict[str, str | None]:

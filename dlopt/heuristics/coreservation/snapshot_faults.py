@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from fractions import Fraction
 
-from dlopt.arithmetic import NumberField, exact, is_less, shown
+from dlopt.arithmetic import Number, NumberField, exact, is_less, shown
 from dlopt.calendar import ResourceCalendar, Span
 from dlopt.errors import Fault, NotApplicableError, repeated
 from dlopt.heuristics.coreservation.algorithm_names import parse
@@ -20,8 +19,13 @@ def contradictions(saved: Snapshot) -> Iterator[Fault]:
     yield from _machine_faults(saved)
     requests = {one.request.id: one for one in saved.requests}
     yield from _identity_faults(saved)
+    cast: NumberField = exact if saved.exact_numbers else float  # as decisions are made
+    now = cast(saved.now)
     for index, one in enumerate(saved.requests):
         yield from _request_faults(saved, one, f"requests[{index}]")
+        if one.accepted and now < cast(one.at):
+            rule = f"must not lie after now, {shown(saved.now, 15)}"
+            yield Fault(f"requests[{index}].at", one.at, rule)
     yield from _share_faults(saved, requests)
     yield from _history_faults(saved, requests)
 
@@ -30,9 +34,18 @@ def overload_faults(
     saved: Snapshot, calendar: ResourceCalendar, spans: Mapping[str, Mapping[int, Span]]
 ) -> Iterator[Fault]:
     """Yield the shares for which there is no room in a calendar that has all of them."""
+    ends = [span.end for parts in spans.values() for span in parts.values()]
+    last = max(ends, default=calendar.now)
+    if last <= calendar.now:
+        return
+    overloaded = {
+        machine
+        for machine in range(calendar.machines)
+        if calendar.smallest_free(machine, calendar.now, last) < 0
+    }
     for index, share in enumerate(saved.shares):
         span = spans[share.request][share.part]
-        if share.cpu and span.end > calendar.now:
+        if share.machine in overloaded and share.cpu and span.end > calendar.now:
             free = calendar.smallest_free(span.machine, max(span.start, calendar.now), span.end)
             if free < 0:
                 rule = f"must be at most {shown(exact(share.cpu) + exact(free))}, what is free"
@@ -87,9 +100,6 @@ def _request_faults(saved: Snapshot, one: SavedRequest, path: str) -> Iterator[F
     if one.end is not None and not is_less(one.request.start, one.end):
         rule = f"must lie after the start, {shown(one.request.start, 15)}"
         yield Fault(f"{path}.end", one.end, rule)
-    cast: NumberField = exact if saved.exact_numbers else float  # as decisions are made
-    if one.accepted and cast(saved.now) < cast(one.at):
-        yield Fault(f"{path}.at", one.at, f"must not lie after now, {shown(saved.now, 15)}")
 
 
 def _share_faults(saved: Snapshot, requests: Mapping[str, SavedRequest]) -> Iterator[Fault]:
@@ -135,14 +145,21 @@ def _reference_faults(
 
 def _history_faults(saved: Snapshot, requests: Mapping[str, SavedRequest]) -> Iterator[Fault]:
     """Yield changes of what does not exist, and where changes do not add up to the shares."""
-    left: defaultdict[tuple[str, int, int], Fraction] = defaultdict(Fraction)
+    steps: defaultdict[tuple[str, int, int], list[Number]] = defaultdict(list)
     for share in saved.shares:
-        left[share.request, share.part, share.machine] += exact(share.cpu)
+        steps[share.request, share.part, share.machine].append(-share.cpu)
     wrong = False
     for index, change in enumerate(saved.changes):
         for fault in _reference_faults(saved, requests, change, f"changes[{index}]"):
             wrong = True
             yield fault
-        left[change.request, change.part, change.machine] -= exact(change.cpu)
-    if not wrong and any(left.values()):
+        steps[change.request, change.part, change.machine].append(change.cpu)
+    if not wrong and not all(map(_is_balanced, steps.values())):
         yield Fault("changes", len(saved.changes), "must add up to the shares")
+
+
+def _is_balanced(amounts: list[Number]) -> bool:
+    """Tell whether the sum of amounts is exactly zero; most are a share and its only change."""
+    if len(amounts) == 2 and type(amounts[0]) is type(amounts[1]) and amounts[0] == -amounts[1]:
+        return True
+    return not sum(map(exact, amounts))

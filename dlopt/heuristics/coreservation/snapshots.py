@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from dlopt.books.snapshots import PlainData, plain_number, read_snapshot, snapshot_header
-from dlopt.calendar import Span
+from dlopt.calendar import ResourceCalendar, Span, SpanContent
 from dlopt.errors import InvalidInstanceError
 from dlopt.heuristics.coreservation.algorithm_names import parse
 from dlopt.heuristics.coreservation.engine_state import (
     EngineState,
+    Entries,
     Entry,
     Withdrawal,
     new_calendar,
 )
 from dlopt.heuristics.coreservation.saved_records import SavedRequest, Snapshot
 from dlopt.heuristics.coreservation.snapshot_faults import contradictions, overload_faults
-from dlopt.problems.coreservation.data import Decision, Instance, Part, Share
+from dlopt.problems.coreservation.data import Decision, Instance, Part, Request, Share
 
 
 def plain_data(state: EngineState) -> PlainData:
@@ -74,16 +76,16 @@ def restored(data: object) -> EngineState:
         saved.algorithm, order=saved.order, allocation=saved.allocation, trimmed=saved.trim
     )
     failed = set(saved.failed)
-    calendar = new_calendar(saved.machines, saved.holdings, saved.now, saved.exact_numbers, failed)
+    entries = Entries(_entries(saved.requests))
+    allocated = [_window(entries[share.request].request, share) for share in saved.shares]
+    calendar = new_calendar(
+        saved.machines, saved.holdings, saved.now, saved.exact_numbers, failed, allocated
+    )
     state = EngineState(algorithm, saved.machines, saved.holdings, calendar)
-    state.failed, state.removed = failed, set(saved.removed)
-    for one in saved.requests:
-        state.entries[one.request.id] = _entry(one)
+    state.failed, state.removed, state.entries = failed, set(saved.removed), entries
     for gone in saved.withdrawn:
         state.withdrawals[gone.request] = Withdrawal(gone.end, gone.ending)
-    spans: dict[str, dict[int, Span]] = {}
-    for share in saved.shares:
-        spans.setdefault(share.request, {})[share.part] = _span(state, share)
+    spans = _spans_of_shares(saved, calendar, allocated)
     found = list(overload_faults(saved, calendar, spans))
     if found:
         raise InvalidInstanceError(found)
@@ -91,21 +93,34 @@ def restored(data: object) -> EngineState:
     return state
 
 
-def _entry(saved: SavedRequest) -> Entry:
-    request = saved.request
-    decision = Decision(request.id, saved.accepted, saved.at, saved.reason)
-    holds = request if saved.end is None else replace(request, end=saved.end)
-    return Entry(holds, request, decision)
+def _entries(requests: Sequence[SavedRequest]) -> Iterator[tuple[str, Entry]]:
+    names = ("accepted", "at", "reason")
+    rows = [
+        {"request": one.request.id} | {name: getattr(one, name) for name in names}
+        for one in requests
+    ]
+    decisions = Decision.list_from_data(rows)
+    for saved, decision in zip(requests, decisions, strict=True):
+        request = saved.request
+        holds = request if saved.end is None else replace(request, end=saved.end)
+        yield request.id, Entry(holds, request, decision)
 
 
-def _span(state: EngineState, share: Share) -> Span:
-    """Return the span of a share, added to the calendar if it has not ended."""
-    request, now = state.entries[share.request].request, state.now
-    start, end = max(request.start, now), request.end
-    if end <= now:
-        return Span(-1, share.machine, request.start, end, share.cpu)
-    number = state.calendar.add_span(share.machine, start, end, share.cpu, overbook=True)
-    return state.calendar.span(number)
+def _window(request: Request, share: Share) -> SpanContent:
+    return share.machine, request.start, request.end, share.cpu
+
+
+def _spans_of_shares(
+    saved: Snapshot, calendar: ResourceCalendar, allocated: Sequence[SpanContent]
+) -> dict[str, dict[int, Span]]:
+    """Return the span of each share: in the calendar, if it has not ended."""
+    alive = sum(end > saved.now for _, _, end, _ in allocated)
+    last = iter(calendar.spans()[len(calendar) - alive :])
+    spans: dict[str, dict[int, Span]] = {}
+    for share, content in zip(saved.shares, allocated, strict=True):
+        span = next(last) if content[2] > saved.now else Span(-1, *content)
+        spans.setdefault(share.request, {})[share.part] = span
+    return spans
 
 
 def _plain_entry(entry: Entry) -> PlainData:

@@ -14,7 +14,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import TypeAlias
 
-from dlopt.arithmetic import Number, exact, is_number, shown
+from dlopt.arithmetic import Number, exact, is_less, is_number, shown
 from dlopt.errors import Fault, InvalidInstanceError
 
 Points: TypeAlias = Sequence[tuple[Number, Number]]
@@ -141,10 +141,10 @@ def shape_faults(points: Points) -> Iterator[Fault]:
 
 def _order_faults(points: Points) -> Iterator[Fault]:
     for index, (left, right) in enumerate(pairwise(points), start=1):
-        if exact(right[0]) < exact(left[0]):
+        if is_less(right[0], left[0]):
             rule = f"must not lie before that of the point before, {shown(left[0], 15)}"
             yield Fault(f"benefit[{index}][0]", right[0], rule)
-        if exact(right[1]) < exact(left[1]):
+        if is_less(right[1], left[1]):
             rule = f"must not fall below that of the point before, {shown(left[1], 15)}"
             yield Fault(f"benefit[{index}][1]", right[1], rule)
         if right[1] > 1:

@@ -128,6 +128,7 @@ def faults_of(saved):
         (edited("shares", 1, "cpu", value=9), "shares[1].cpu: must be between 2 and 8"),
         (edited("shares", 2, "machine", value=1), "shares[2].machine: must be the machine of"),
         (edited("changes", value=[]), "changes: must add up to the shares"),
+        (edited("changes", 0, "cpu", value=5), "changes: must add up to the shares"),
         (edited("changes", 0, "request", value="x"), "changes[0].request: must be one of"),
         (edited("revised", value=["x"]), "revised[0]: must be one of the requests"),
         (edited("withdrawn", 0, "request", value="b"), "withdrawn[0].request: must not be among"),
