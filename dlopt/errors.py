@@ -6,7 +6,6 @@ Infeasible instances and exhausted limits are no errors: they are statuses of a
 
 from __future__ import annotations
 
-import copyreg
 import difflib
 import json
 import unicodedata
@@ -167,7 +166,11 @@ class DloptError(Exception):
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle and copy without a call of `__init__`: its parameters are not the message."""
-        return copyreg.__newobj__, (type(self), *self.args), self.__dict__
+        return _without_init, (type(self), self.args), self.__dict__
+
+
+def _without_init(kind: type[DloptError], args: tuple[object, ...]) -> DloptError:
+    return kind.__new__(kind, *args)
 
 
 def repeated(name: str, values: Iterable[str | int], field: str = "") -> Iterator[Fault]:
