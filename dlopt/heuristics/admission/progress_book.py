@@ -108,7 +108,7 @@ class ProgressBook(StreamBook):
             elif is_later(chunk, former) and isinstance(self._plan(facts), Rejection):
                 self._commit_plan(facts)
             else:
-                self._free_time(facts)
+                self._take_earlier_end(chunk, facts)
             self._sent.replace([one for one in self._sent if one is not former])
             return done
 
@@ -117,6 +117,10 @@ class ProgressBook(StreamBook):
         return is_later(chunk, former) and any(
             is_in_the_way(chunk, other) for other in (*committed, *self._planned_chunks())
         )
+
+    def _take_earlier_end(self, chunk: Chunk, facts: StreamFacts) -> None:
+        """Go on from facts in which a chunk ends no later than it was to end."""
+        self._free_time(facts)
 
     def _commit_plan(self, facts: StreamFacts) -> None:
         """Go on from facts in which a chunk is late but in nobody's way, with the plan as it is.

@@ -2,14 +2,13 @@
 
 A chunk that ends late takes its node, or the channel, from what follows there: from reservations,
 which get other nodes if they can, and are broken if not; and from chunks that are committed, which
-are sent later, around the reservations. A small part of a task that ends early frees nothing before
-it was to end: else the time before a reservation could be divided into ever smaller chunks.
+are sent later, around the reservations. Where a small part of a task ends early, nothing is planned
+again: else the time before a reservation could be divided into ever smaller chunks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 
 from dlopt.arithmetic import Number
 from dlopt.books import Consequences
@@ -23,7 +22,6 @@ from dlopt.heuristics.multistage.busy_intervals import ReservedWindow
 from dlopt.heuristics.multistage.reservation_facts import ReservationFacts
 from dlopt.heuristics.multistage.savable_reservation_book import SavableReservationBook
 from dlopt.problems.admission.data import Chunk
-from dlopt.problems.validated_record import NonNegative, Record
 
 
 class ReservationProgressBook(ProgressBook, SavableReservationBook):
@@ -67,19 +65,12 @@ class ReservationProgressBook(ProgressBook, SavableReservationBook):
                     start = end
         return start
 
-    def _progressed(self, chunk: Chunk, received: Number, computed: Number) -> Chunk:
-        """Return a chunk with other ends, not earlier ones if it is small."""
+    def _take_earlier_end(self, chunk: Chunk, facts: StreamFacts) -> None:
+        """Go on from facts in which a chunk ends early, with the plan as it is if it is small."""
         if chunk.load < MIN_REPLANNED_SHARE * self._queued[chunk.task].load:
-            ends = _ChunkEnds(received, computed)
-            received = max(self._cast(ends.received), chunk.transmission_end)
-            computed = max(self._cast(ends.computed), chunk.computation_end)
-        return super()._progressed(chunk, received, computed)
-
-
-@dataclass(frozen=True, slots=True)
-class _ChunkEnds(Record):
-    received: NonNegative
-    computed: NonNegative
+            self._keep(facts)
+        else:
+            super()._take_earlier_end(chunk, facts)
 
 
 def reaches_into(chunk: Chunk, window: ReservedWindow) -> bool:

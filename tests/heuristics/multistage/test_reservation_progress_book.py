@@ -135,11 +135,26 @@ def test_small_chunks_that_end_early_free_nothing():
     head = small()
     head.advance(1)
     assert head.progress("a", 0, received=1, computed=4) == NOTHING
-    assert head.plan().chunks[0].transmission_end == 2
+    assert head.plan().chunks[0].transmission_end == 1
     head.advance(3)
     assert head.progress("a", 0, received=1, computed=3) == NOTHING
     assert chunks(head) == [("a", 0, 5, 998)]
     assert not head.ask(Task("b", 3, F(1, 2), 1)).accepted
+
+
+def test_what_a_small_chunk_has_computed_is_not_lost_with_its_node():
+    """It was to end at 4, and ended at 3: a node that fails in between has nothing of it."""
+    head = small()
+    head.advance(3)
+    head.progress("a", 0, received=2, computed=3)
+    head.advance(F(7, 2))
+    assert head.resources(fail=[0]) == Consequences(("a", "r"))
+    again = small()
+    again.advance(3)
+    again.progress("a", 0, received=2, computed=3)
+    again.advance(F(7, 2))
+    again.resources(add=1, fail=[0])
+    assert sum(load for *_, load in chunks(again)) == 998
 
 
 def test_small_chunks_that_end_late_delay_what_follows():
