@@ -7,7 +7,6 @@ import pytest
 
 from dlopt.api import solve
 from dlopt.backends import cpsat
-from dlopt.backends import cpsat
 from dlopt.backends.time_budget import Budget
 from dlopt.errors import SolverError
 from dlopt.generation.coreservation import min5, overloaded, small
