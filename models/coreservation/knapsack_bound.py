@@ -58,8 +58,9 @@ def _knapsack_loss(scaled: ScaledInstance, level: str, parts: set[int], free: in
         weight = scaled.weight(level, k)
         if level == "benefit":
             for i in members:
-                largest += weight * max(segment.max_benefit for segment in scaled.parts[i].segments)
-                segments += [(weight * slope, length) for slope, length in _hull(scaled, i)]
+                hull = _hull(scaled, i)
+                largest += weight * (hull[-1][1] - hull[0][1])  # at a share of 0 nothing is lost
+                segments += [(weight * _slope(a, b), b[0] - a[0]) for a, b in pairwise(hull)]
         else:
             size = sum(scaled.parts[i].minimum for i in members)
             if size:  # a request that needs nothing is never lost
@@ -72,19 +73,23 @@ def _knapsack_loss(scaled: ScaledInstance, level: str, parts: set[int], free: in
     return largest - value
 
 
-def _hull(scaled: ScaledInstance, i: int) -> list[tuple[Fraction, int]]:
-    """Return the slopes and lengths of the concave hull of a benefit, from a share of 0."""
-    points = [(0, Fraction(0))]
+def _hull(scaled: ScaledInstance, i: int) -> list[tuple[int, Fraction]]:
+    """Return the shares and benefits of the concave hull of a benefit, from a share of 0.
+
+    It ends at the least share of the largest benefit. In units to which CPU was rounded down, a
+    share of 0 may have a benefit, and a segment may end above the beginning of the next one.
+    """
+    hull = [(0, Fraction(0))]
     for segment in scaled.parts[i].segments:
-        points += [(segment.low, segment.benefit), (segment.high, segment.max_benefit)]
-    hull: list[tuple[int, Fraction]] = []
-    for x, y in points:
-        if hull and hull[-1][0] == x:  # a jump: the upper value holds
-            hull.pop()
-        while len(hull) > 1 and _slope(hull[-2], hull[-1]) <= _slope(hull[-1], (x, y)):
-            hull.pop()
-        hull.append((x, y))
-    return [(_slope(a, b), b[0] - a[0]) for a, b in pairwise(hull)]
+        for x, y in ((segment.low, segment.benefit), (segment.high, segment.max_benefit)):
+            if y <= hull[-1][1]:
+                continue
+            if hull[-1][0] == x:  # a jump: the upper value holds
+                hull.pop()
+            while len(hull) > 1 and _slope(hull[-2], hull[-1]) <= _slope(hull[-1], (x, y)):
+                hull.pop()
+            hull.append((x, y))
+    return hull
 
 
 def _slope(left: tuple[int, Fraction], right: tuple[int, Fraction]) -> Fraction:

@@ -36,7 +36,7 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -218,6 +218,21 @@ def rounded_units_bound(
     return UpperBound(bound, proof, found.relies_on_solver, found.relies_on_solver)
 
 
+class _RoundedState(PortfolioState):
+    """The state of a search in rounded units; levels that are fixed count to their true values.
+
+    A rounded schedule may accept more than any true one. If its count replaced the true one, the
+    bounds of the next level would hold for schedules with so many requests only.
+    """
+
+    fixed: Mapping[str, Fraction] = {}
+
+    def objective_key(self, incumbent: Assignment) -> tuple[Fraction, ...]:
+        """Return the values of all levels, fixed ones at most their true values."""
+        values = zip(self.levels, super().objective_key(incumbent), strict=True)
+        return tuple(min(value, self.fixed.get(level, value)) for level, value in values)
+
+
 class _RoundedSearch:
     """The portfolio on the open level of an instance in rounded units."""
 
@@ -229,8 +244,8 @@ class _RoundedSearch:
         steps: Sequence[Step[PortfolioState, Fraction]],
     ) -> None:
         options = replace(state.options, formulation="cp-sat", primal_heuristics=True)
-        self.inner = PortfolioState(scaled, budget, state.seed, options)
-        self.fixed = dict(state.fixed_levels)
+        self.inner = _RoundedState(scaled, budget, state.seed, options)
+        self.inner.fixed = dict(state.fixed_levels)
         # A true bound is one to stop at; rounded schedules may refute it.
         self.target = state.tightest(state.open_bounds)._replace(uncertified=True)
         self.steps = [replace(step, share=min(step.share, STEP_SHARE)) for step in steps]
@@ -241,8 +256,8 @@ class _RoundedSearch:
         inner.result.incumbent = raise_shares(inner.scaled, hint)
 
         def search_level(searched: str, bounds: list[UpperBound]) -> None:
-            if searched in self.fixed:
-                bounds.append(UpperBound(self.fixed[searched], "a level before"))
+            if searched in inner.fixed:
+                bounds.append(UpperBound(inner.fixed[searched], "a level before"))
             elif searched == level:
                 bounds.append(self.target)
                 run_steps(self.steps, inner, level, bounds, inner.is_closed)

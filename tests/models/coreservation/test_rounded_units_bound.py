@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from dlopt import Status, api, registry
 from dlopt.backends.time_budget import Budget
 from dlopt.models.common.portfolio import Step
-from dlopt.models.coreservation import rounded_units_bound
+from dlopt.models.coreservation import knapsack_bound, rounded_units_bound
 from dlopt.models.coreservation.methods import exact_plan
 from dlopt.models.coreservation.objective import objective_key
-from dlopt.models.coreservation.portfolio_state import PortfolioState, SearchOptions
+from dlopt.models.coreservation.portfolio_state import PortfolioState, SearchOptions, UpperBound
 from dlopt.models.coreservation.rounded_units_bound import RoundedUnits
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
 from dlopt.models.coreservation.solutions import (
@@ -282,3 +282,45 @@ def test_the_count_of_a_level_before_is_kept_in_coarser_units():
     assert -rejections == best[0]
     assert objective_key(scaled, state.result.incumbent) == (-best[0], best[1])
     assert best[1] <= benefit <= best[1] + F(1, 10**6)
+
+
+def test_rounded_schedules_with_a_better_count_do_not_narrow_the_next_level():
+    """In coarse units all four are accepted, with less benefit than that of three whole shares."""
+    least = F(1, 10**17)
+    late = ((0, 0), (F(1, 2), F(1, 10)), (1, F(1, 10)), (1, 1))
+    soft = Part(F(1, 3) - least, F(1, 4) + least, late)
+    instance = on_one_machine(1, soft, soft, soft, Part(F(1, 4) + least))
+    scaled = scaled_of(instance, "rejections-then-benefit")
+    state = PortfolioState(scaled, Budget(Limits()), 0, SearchOptions("milp"))
+    accepted = []
+
+    def accept_all(inner, level, share):
+        every = {i: (0, part.minimum) for i, part in enumerate(inner.scaled.parts)}
+        if is_feasible(inner.scaled, every):
+            inner.update_incumbent(every)
+            accepted.append(len(inner.result.incumbent))
+
+    steps = [Step("accept", 1, accept_all), *(one for one in STEPS if one.name == "full model")]
+
+    def search(level, bounds):
+        if level == "rejections":
+            state.update_incumbent({i: (0, scaled.parts[i].minimum) for i in range(3)})
+            bounds.append(UpperBound(F(-1), "given"))
+        else:
+            bounds.append(rounded_units_bound.rounded_units_bound(state, level, 1, steps))
+            assert bounds[-1].value >= F(3, 4)
+
+    state.prove_levels(search)
+    assert optimum(instance, "rejections-then-benefit") == (1, F(3, 4))
+    assert state.result.bounds[1] >= F(3, 4)
+
+
+def test_parts_of_less_than_a_unit_have_their_benefit_in_every_bound():
+    """Each has half of its benefit at a share of 0 in coarse units, and all of it, too."""
+    half = ((0, 0), (F(3, 4), F(1, 2)), (1, F(1, 2)), (1, 1))
+    small = [Part(THIRD + F(n, 10**17), F(1, 4) + F(n, 10**17), half) for n in range(3)]
+    instance = on_one_machine(10**8, Part(10**8, 10**8 - 1, linear()), *small)
+    scaled = scaled_of(instance)
+    rounded = RoundedUnits.of(scaled)
+    bound = knapsack_bound.upper_bound(rounded.instance, "benefit") + rounded.allowance
+    assert bound >= optimum(instance)

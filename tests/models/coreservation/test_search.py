@@ -77,6 +77,7 @@ def test_an_integer_program_that_says_nothing_useful(monkeypatch) -> None:
 def test_neighbourhoods_improve_a_schedule_and_are_deterministic(monkeypatch) -> None:
     monkeypatch.setattr(lns_module, "NEIGHBOURHOOD_EFFORT", 0.02)
     monkeypatch.setattr(primal_heuristics, "MAX_NEIGHBOURHOODS", 8)
+    monkeypatch.setattr(cpsat, "SECONDS_PER_EFFORT", 3600)  # else 1.2 s may end a neighbourhood
     instance = overloaded(requests=14, seed=2)
     scaled = ScaledInstance.from_instance(instance)
     nothing = objective_key(scaled, {})
