@@ -154,9 +154,10 @@ class ShareProgram:
     @property
     def _fewest(self) -> Fraction | None:
         """The fewest rejections that are claimed, next to the largest benefit."""
-        if self.columns.improvement is None:
+        fewest = stated_number(self.program.remarks, "rejections")
+        if self.columns.improvement is None or fewest is None or fewest.denominator != 1:
             return None
-        return stated_number(self.program.remarks, "rejections")
+        return fewest
 
     def value(self, claim: Fraction) -> Value:
         """Return what a lower bound of the minimum says of the levels of the objective."""

@@ -8,7 +8,11 @@ from hypothesis import given
 
 from dlopt import Status, solve
 from dlopt.arithmetic import exact
-from dlopt.certificate_files import check_certificate, write_certificate
+from dlopt.certificate_files import (
+    check_certificate,
+    check_own_certificate,
+    write_certificate,
+)
 from dlopt.formats import vipr
 from dlopt.generation.coreservation import small
 from dlopt.instance_library import load
@@ -70,6 +74,17 @@ def test_certificates_of_instances_in_floats(tmp_path_factory, instance):
         else:
             write_certificate(result, path)
             assert check_certificate(instance, result, path) == ()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_level_of_a_bound_may_be_better_than_proven(name):
+    result, senses = solve(CROWDED, objective=name), OBJECTIVES[name].senses_of
+    known = levels_of(result.bound)
+    for at, sense in enumerate(senses(result.bound)):
+        for by, refused in ((1, sense == "min"), (-1, sense == "max")):
+            levels = (*known[:at], known[at] + by, *known[at + 1 :])
+            claimed = replace(result, bound=levels if len(levels) > 1 else levels[0])
+            assert bool(check_own_certificate(CROWDED, claimed)) is refused
 
 
 @pytest.mark.parametrize("name", NAMES)
