@@ -41,7 +41,7 @@ from fractions import Fraction
 from itertools import pairwise
 from math import ceil, gcd, lcm
 
-from dlopt.arithmetic import exact
+from dlopt.arithmetic import exact, is_number
 from dlopt.certificates import StatedProgram
 from dlopt.problems.certificate_units import stated_number
 from dlopt.problems.coreservation.certified_capacity import FreeCapacity, least_cpu
@@ -50,7 +50,7 @@ from dlopt.problems.coreservation.certified_rows import ShareRows
 from dlopt.problems.coreservation.data import Instance, Part, Solution
 from dlopt.problems.coreservation.goals import OBJECTIVES
 from dlopt.problems.coreservation.objectives import benefit_of
-from dlopt.result import Result, Value
+from dlopt.result import Result, Value, levels_of
 
 _GROUPS = re.compile(r"\d{1,8}( \d{1,8})*", re.ASCII)
 ZERO = Fraction(0)
@@ -65,7 +65,9 @@ def proven_value(
     ----------
     instance : Instance
     result : Result
-        Only its objective matters.
+        Its objective matters, and of ``benefit-then-rejections`` the benefit that it claims: in
+        floats it may be a little less than what is proven, and plans with so much have no fewer
+        rejections, either.
     certificate : StatedProgram
         Its steps are not checked here.
 
@@ -95,7 +97,9 @@ def proven_value(
         return None, "its remarks do not state the unit"
     if not _GROUPS.fullmatch(groups) or len(groups.split()) != len(instance.machines):
         return None, "its remarks do not state the group of every machine"
-    program = ShareProgram(instance, result.objective, certificate, unit, groups.split())
+    claimed = None if result.bound is None else levels_of(result.bound)[0]
+    reached = exact(claimed) if isinstance(claimed, float) and is_number(claimed) else None
+    program = ShareProgram(instance, result.objective, certificate, unit, groups.split(), reached)
     return program.value(certificate.claim), program.flaw()
 
 
@@ -111,6 +115,8 @@ class ShareProgram:
         Of CPU; positive.
     groups : sequence of str
         The number of the group of each machine.
+    reached : Fraction, optional
+        The first level of the bound that a result claims, if it is a float.
     """
 
     def __init__(
@@ -120,7 +126,9 @@ class ShareProgram:
         program: StatedProgram,
         unit: Fraction,
         groups: Sequence[str],
+        reached: Fraction | None = None,
     ) -> None:
+        self.reached = reached
         self.instance, self.program, self.unit = instance, program, unit
         self.levels = OBJECTIVES[objective].levels or (objective,)
         self.improves = self.levels == ("benefit", "rejections")
@@ -181,9 +189,8 @@ class ShareProgram:
             return "shares need not be integers"
         if self.improves and self._fewest is None:
             return "it does not state the fewest rejections"
-        return (
-            self._cost_flaw() or self._offer_flaw() or ShareRows(self.columns, self.capacity).flaw()
-        )
+        rows = ShareRows(self.columns, self.capacity, self.reached)
+        return self._cost_flaw() or self._offer_flaw() or rows.flaw()
 
     def _cost_flaw(self) -> str | None:
         """Acceptance and machines must cost what they count for, and benefits are compared."""
