@@ -51,13 +51,13 @@ class Target(NamedTuple):
     @classmethod
     def from_bounds(cls, scaled: ScaledInstance, bounds: tuple[Fraction, ...]) -> Target:
         """Return the target of bounds of all levels."""
-        levels, requests, reached = scaled.levels, scaled.instance.requests, bounds[0]
+        levels, requests = scaled.levels, scaled.instance.requests
         if not scaled.instance.exact and "benefit" in levels:
             at = levels.index("benefit")
             wider = bounds[at] + CONCEDED * abs(bounds[at])
             bounds = (*bounds[:at], wider, *bounds[at + 1 :])
         if levels[0] == "benefit":
-            known = (reached, int(bounds[1])) if len(levels) > 1 else None
+            known = (bounds[0], int(bounds[1])) if len(levels) > 1 else None
             return cls(scaled, ONE, -bounds[0], known)
         by_priority = levels[0] == "rejected-priority"
         gains = [exact(request.priority) if by_priority else ONE for request in requests]

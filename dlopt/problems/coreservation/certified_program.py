@@ -41,7 +41,7 @@ from fractions import Fraction
 from itertools import pairwise
 from math import ceil, gcd, lcm
 
-from dlopt.arithmetic import exact, is_number
+from dlopt.arithmetic import exact
 from dlopt.certificates import StatedProgram
 from dlopt.problems.certificate_units import stated_number
 from dlopt.problems.coreservation.certified_capacity import FreeCapacity, least_cpu
@@ -50,7 +50,7 @@ from dlopt.problems.coreservation.certified_rows import ShareRows
 from dlopt.problems.coreservation.data import Instance, Part, Solution
 from dlopt.problems.coreservation.goals import OBJECTIVES
 from dlopt.problems.coreservation.objectives import benefit_of
-from dlopt.result import Result, Value, levels_of
+from dlopt.result import Result, Value
 
 _GROUPS = re.compile(r"\d{1,8}( \d{1,8})*", re.ASCII)
 ZERO = Fraction(0)
@@ -65,9 +65,7 @@ def proven_value(
     ----------
     instance : Instance
     result : Result
-        Its objective matters, and of ``benefit-then-rejections`` the benefit that it claims: in
-        floats it may be a little less than what is proven, and plans with so much have no fewer
-        rejections, either.
+        Only its objective matters.
     certificate : StatedProgram
         Its steps are not checked here.
 
@@ -97,9 +95,7 @@ def proven_value(
         return None, "its remarks do not state the unit"
     if not _GROUPS.fullmatch(groups) or len(groups.split()) != len(instance.machines):
         return None, "its remarks do not state the group of every machine"
-    claimed = None if result.bound is None else levels_of(result.bound)[0]
-    reached = exact(claimed) if isinstance(claimed, float) and is_number(claimed) else None
-    program = ShareProgram(instance, result.objective, certificate, unit, groups.split(), reached)
+    program = ShareProgram(instance, result.objective, certificate, unit, groups.split())
     return program.value(certificate.claim), program.flaw()
 
 
@@ -115,8 +111,6 @@ class ShareProgram:
         Of CPU; positive.
     groups : sequence of str
         The number of the group of each machine.
-    reached : Fraction, optional
-        The first level of the bound that a result claims, if it is a float.
     """
 
     def __init__(
@@ -126,9 +120,7 @@ class ShareProgram:
         program: StatedProgram,
         unit: Fraction,
         groups: Sequence[str],
-        reached: Fraction | None = None,
     ) -> None:
-        self.reached = reached
         self.instance, self.program, self.unit = instance, program, unit
         self.levels = OBJECTIVES[objective].levels or (objective,)
         self.improves = self.levels == ("benefit", "rejections")
@@ -163,9 +155,8 @@ class ShareProgram:
     def _fewest(self) -> Fraction | None:
         """The fewest rejections that are claimed, next to the largest benefit."""
         fewest = stated_number(self.program.remarks, "rejections")
-        if self.columns.improvement is None or fewest is None or fewest.denominator != 1:
-            return None
-        return fewest
+        is_whole = fewest is not None and fewest.denominator == 1
+        return fewest if is_whole and self.columns.improvement is not None else None
 
     def value(self, claim: Fraction) -> Value:
         """Return what a lower bound of the minimum says of the levels of the objective."""
@@ -189,8 +180,9 @@ class ShareProgram:
             return "shares need not be integers"
         if self.improves and self._fewest is None:
             return "it does not state the fewest rejections"
-        rows = ShareRows(self.columns, self.capacity, self.reached)
-        return self._cost_flaw() or self._offer_flaw() or rows.flaw()
+        return (
+            self._cost_flaw() or self._offer_flaw() or ShareRows(self.columns, self.capacity).flaw()
+        )
 
     def _cost_flaw(self) -> str | None:
         """Acceptance and machines must cost what they count for, and benefits are compared."""

@@ -29,8 +29,6 @@ class ShareRows:
     ----------
     columns : ShareColumns
     capacity : FreeCapacity
-    reached : Fraction, optional
-        The benefit that a result claims: a plan with so much must satisfy the rows of levels.
 
     Examples
     --------
@@ -46,11 +44,8 @@ class ShareRows:
     'count_0_0_3: the machines may hold more'
     """
 
-    def __init__(
-        self, columns: ShareColumns, capacity: FreeCapacity, reached: Fraction | None = None
-    ) -> None:
+    def __init__(self, columns: ShareColumns, capacity: FreeCapacity) -> None:
         self.columns, self.capacity, self.program = columns, capacity, columns.program
-        self.reached = reached
         self.instance, self.unit, self.groups = columns.instance, columns.unit, columns.groups
 
     def flaw(self) -> str | None:
@@ -168,7 +163,6 @@ class ShareRows:
         assert fewest is not None
         if numbers == [0]:
             most, least = -self.program.claim, {c: -costs.get(c, ZERO) for c in self._counted}
-            most = most if self.reached is None else min(most, self.reached)
         else:
             most = len(self.instance.requests) - fewest + 1
             least = dict.fromkeys(self.columns.requests.values(), Fraction(1))
