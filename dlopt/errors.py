@@ -142,6 +142,9 @@ class _Missing:
     def __repr__(self) -> str:
         return "nothing"
 
+    def __reduce__(self) -> str:
+        return "MISSING"
+
 
 MISSING = _Missing()
 """Stands for a value that is not there, where ``None`` could be meant."""
@@ -160,6 +163,14 @@ class DloptError(Exception):
 
     def __str__(self) -> str:
         return _in_lines(shortened(super().__str__()))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle and copy without a call of `__init__`: its parameters are not the message."""
+        return _without_init, (type(self), self.args), self.__dict__
+
+
+def _without_init(kind: type[DloptError], args: tuple[object, ...]) -> DloptError:
+    return kind.__new__(kind, *args)
 
 
 def repeated(name: str, values: Iterable[str | int], field: str = "") -> Iterator[Fault]:
@@ -288,6 +299,8 @@ def short_text(value: object, *, as_json: bool = False) -> str:
             text = json.dumps(part, ensure_ascii=False, default=str)
         else:
             text = repr(part) if isinstance(part, str) else str(part)
+    except TypeError:  # JSON has no keys of such types
+        return short_text(value)
     except (ValueError, RecursionError):  # over 4300 digits, or nested too deeply
         return f"a very long {type(value).__name__}"
     return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 3] + "..."

@@ -10,7 +10,15 @@ import pytest
 
 from dlopt import registry
 from dlopt.api import InvalidResultError, compare, solve
-from dlopt.errors import DloptError, MissingExtraError, NotApplicableError, SolverError
+from dlopt.errors import (
+    MISSING,
+    DloptError,
+    Fault,
+    InvalidInstanceError,
+    MissingExtraError,
+    NotApplicableError,
+    SolverError,
+)
 from dlopt.problems.iit import Chunk
 from dlopt.result import Result, Status
 from tests.method_table import MethodTable
@@ -142,6 +150,22 @@ def test_a_refuted_answer_travels_between_processes(own: Any) -> None:
     error = compare(THREE, ["own"]).rows[0].error
     again = pickle.loads(pickle.dumps(error))
     assert str(again) == str(error) and again.instance == THREE and again.result == error.result
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        InvalidInstanceError([Fault("a", None, "must be a number")], "a.json", as_json=True),
+        InvalidInstanceError([Fault("a", MISSING, "is missing")]),
+        MissingExtraError("numba", "fast"),
+    ],
+)
+def test_errors_travel_between_processes(error: DloptError) -> None:
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is type(error) and str(again) == str(error)
+    assert vars(again) == vars(error)
+    if isinstance(again, InvalidInstanceError):
+        assert str(again.within("b")) == f"b: {str(error).removeprefix('a.json: ')}"
 
 
 @pytest.mark.parametrize("error", [ValueError("boom"), NotApplicableError("not here")])

@@ -90,9 +90,11 @@ def numbered_spans(contents: Sequence[SpanContent]) -> list[Span]:
     Raises
     ------
     InvalidInstanceError
-        If one has not a machine, a start, an end and an amount.
+        If they are no list, or one has not a machine, a start, an end and an amount.
     """
     fields = Span._fields[1:]
+    if not isinstance(contents, (list, tuple)):
+        refuse([Fault("spans", contents, "must be a list")])
     refuse(
         [
             Fault(f"spans[{index}]", content, f"must be a tuple of {fields}")

@@ -12,7 +12,7 @@ from dlopt.api import Comparison, ComparisonRow, InvalidResultError
 from dlopt.cli.tables import TerminalTable
 from dlopt.errors import printable
 from dlopt.presentation.comparisons import GAP, class_notes, gap_note, gap_text
-from dlopt.presentation.wording import decimals, precision, seconds, status_text
+from dlopt.presentation.wording import decimals, precision, seconds
 from dlopt.registry import problem
 from dlopt.result import Result, Status, Value, levels_of, shown_value
 from dlopt.result_checker import values_of
@@ -153,7 +153,6 @@ def _checked(result: Result[Any]) -> Text:
     if result.status is Status.UNSOUND:
         return Text(f"UNSOUND: {_kinds(result) or 'value'}", "red")
     if result.solution is None:
-        return Text(status_text(result), "yellow")
+        return Text(str(result.status), "yellow")
     text = Text(precision(result.tolerance), "green")
-    is_optimal = result.status is Status.OPTIMAL
-    return text.append(f", {status_text(result)}", "default") if is_optimal else text
+    return text.append(", optimal", "default") if result.status is Status.OPTIMAL else text

@@ -8,7 +8,7 @@ from typing import Literal
 from dlopt.api import Comparison, ComparisonRow
 from dlopt.presentation.layout import Row, html_fields, html_table, text_table
 from dlopt.presentation.results import cell_text
-from dlopt.presentation.wording import amount, counted, percentage, seconds, status_text
+from dlopt.presentation.wording import amount, counted, percentage, seconds
 
 GAP = "gap to optimum"
 """What the gap to the proven optimum is called; ``gap`` is that to the bound of a result."""
@@ -98,7 +98,7 @@ def _cells(comparison: Comparison, row: ComparisonRow) -> list[str]:
         return [row.method.name, status, *["-"] * (len(COLUMNS) - 2)]
     return [
         row.method.name,
-        status_text(result),
+        str(result.status),
         amount(result.value),
         amount(result.bound),
         gap_text(comparison, row),

@@ -117,7 +117,7 @@ class Record(arithmetic.PrintableRecord):
         >>> Units.list_from_data([{"time": "s"}, {}])
         [Units(time='s', load='', data='', cpu=''), Units(time='', load='', data='', cpu='')]
         """
-        records = _records(cls, rows)
+        records = _records(cls, rows) if set(map(type, rows)) <= {dict} else None
         return [cls.from_data(row) for row in rows] if records is None else records
 
     def to_data(self) -> dict[str, Any]:
@@ -311,7 +311,7 @@ def numbers_of(value: Any) -> Iterable[Number]:
         kind = type(one)
         if kind in _NUMBER_TYPES:
             yield one
-        elif kind is tuple:
+        elif issubclass(kind, tuple):
             waiting.extend(reversed(one))
         elif issubclass(kind, Record):
             waiting += [getattr(one, name) for name in _fields_last_first(kind)]

@@ -61,7 +61,7 @@ def total_completion_certificate(
     >>> scaled = ScaledInstance.from_instance(Instance(tasks, (Machine("m"),)), "flowtime")
     >>> certificate = total_completion_certificate(scaled, Fraction(8))
     >>> certificate.remarks[2], len(certificate.names), certificate.bound
-    ('total: 8', 5, None)
+    ('total: 8', 4, None)
     >>> total_completion_certificate(scaled, Fraction(9))
     """
     program = _StartTimes(scaled, ceil(total))

@@ -170,6 +170,13 @@ def test_bad_spans_of_a_new_calendar(span: Any, path: str) -> None:
     assert [fault.path for fault in error.value.faults] == [path]
 
 
+@pytest.mark.parametrize("spans", [iter([(0, 5, 9, 9)]), None, {}, "0599"])
+def test_spans_of_a_new_calendar_are_a_list(spans: Any) -> None:
+    with pytest.raises(InvalidInstanceError) as error:
+        ResourceCalendar.with_spans([4], spans)
+    assert [fault.path for fault in error.value.faults] == ["spans"]
+
+
 def test_a_snapshot_is_an_object() -> None:
     with pytest.raises(InvalidInstanceError):
         ResourceCalendar.restore([])

@@ -36,7 +36,7 @@ def answers(calendar: ResourceCalendar) -> list[Any]:
 
 @pytest.mark.property
 @pytest.mark.parametrize("compiled", COMPILED)
-@share(1 / 8)
+@share(1 / 6)
 @given(
     spans=st.lists(SPANS, max_size=40),
     removed=st.sets(st.integers(0, 39), max_size=9),

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from dlopt.errors import Fault, InvalidInstanceError
 from dlopt.problems.field_checks import LONG
-from dlopt.problems.validated_record import Record, examine
+from dlopt.problems.validated_record import Record, Units, examine
 from tests.examples import share
 from tests.problems.sample_records import Part, Whole
 
@@ -122,6 +122,15 @@ def test_rules_between_fields_hold_in_each_row() -> None:
     rows[2] |= {"count": 1}
     with pytest.raises(InvalidInstanceError, match="parts: must be no more than count"):
         Whole.list_from_data(rows)
+
+
+@pytest.mark.parametrize("row", [[], ["time"], None, 1, {"time": 1}])
+def test_rows_that_are_no_records_are_refused(row: Any) -> None:
+    with pytest.raises(InvalidInstanceError) as one:
+        Units.from_data(row)
+    with pytest.raises(InvalidInstanceError) as found:
+        Units.list_from_data([row])
+    assert found.value.faults == one.value.faults
 
 
 def test_no_rows_are_no_records() -> None:

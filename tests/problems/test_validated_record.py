@@ -2,6 +2,7 @@
 
 import dataclasses
 from fractions import Fraction
+from typing import NamedTuple
 
 import pytest
 from hypothesis import given
@@ -19,6 +20,11 @@ from dlopt.problems.validated_record import (
 from tests.problems.sample_records import FINITE, Part, Told, Whole, faults_of
 
 F = Fraction
+
+
+class Pair(NamedTuple):
+    first: F | float
+    second: F | float
 
 
 @pytest.mark.parametrize(
@@ -143,6 +149,23 @@ def test_numbers_of_a_record_leave_out_its_header_and_truth_values() -> None:
     told = Told(1, whole, name="5", best_known=(best,))
     assert sorted(numbers_of(told)) == sorted([1, 2, 0, F(1, 2), 3, 4.5, 0, 0, 6, 1, 0])
     assert list(numbers_of(best)) == [99, 98]
+
+
+def test_numbers_of_named_tuples_are_numbers_of_the_record() -> None:
+    costs, points = Pair(3, 4.5), (Pair(1, 2), Pair(0.5, F(1, 3)))
+    assert list(numbers_of(Whole(9, costs=costs, points=points)))[3:9] == [
+        3,
+        4.5,
+        1,
+        2,
+        0.5,
+        F(1, 3),
+    ]
+
+
+def test_a_value_that_json_cannot_spell_is_shown_as_in_python() -> None:
+    with pytest.raises(InvalidInstanceError, match=r"time: must be a text, got \{\(1, 2\): None\}"):
+        Units.from_data({"time": {(1, 2): None}})
 
 
 def test_a_record_in_floats_keeps_counts_and_texts() -> None:
