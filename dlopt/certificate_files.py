@@ -13,7 +13,7 @@ from dlopt.json_files import load_text, replacing
 from dlopt.problems.validated_record import Header
 from dlopt.query import origin_of
 from dlopt.registry import problem_of
-from dlopt.result import Result, Status, Value, Violation, levels_of
+from dlopt.result import Objective, Result, Status, Value, Violation, levels_of
 
 
 def write_certificate(result: Result[Any], path: str | os.PathLike[str]) -> None:
@@ -199,11 +199,11 @@ def _violations(
     if result.status is Status.INFEASIBLE:
         return () if proven is None else (Violation("bound", "plans are not excluded"),)
     origin = exact(origin_of(problem.module, instance, result.objective))
-    return () if proven is None else _bound_violations(result, proven, goal.sense, origin)
+    return () if proven is None else _bound_violations(result, proven, goal, origin)
 
 
 def _bound_violations(
-    result: Result[object], proven: Value, sense: str, origin: Fraction
+    result: Result[object], proven: Value, goal: Objective, origin: Fraction
 ) -> tuple[Violation, ...]:
     """Return that less is proven than a result claims, if so: of the first level that differs."""
     claimed = result.bound
@@ -214,7 +214,8 @@ def _bound_violations(
     if not 0 < len(levels) <= len(proven_levels):
         counts = f"it has {len(levels)} levels, and the certificate proves {len(proven_levels)}"
         return (Violation("bound", f"{result.objective} ({counts})"),)
-    for is_proven, level in zip(proven_levels, levels, strict=False):
+    compared = zip(proven_levels, levels, goal.senses_of(proven), strict=False)
+    for is_proven, level, sense in compared:
         lacking = (exact(is_proven) - exact(level)) * (1 if sense == "max" else -1)
         spare = _rounding(exact(is_proven), origin) if isinstance(level, float) else Fraction(0)
         if lacking > spare:

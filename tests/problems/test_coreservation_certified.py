@@ -298,6 +298,11 @@ def test_programs_that_are_those_of_the_instance():
             {"names": (*RAISED, "w"), "rejections": 1},
             "w does not cost -1",
         ),
+        (
+            "benefit-then-rejections",
+            {"names": (*RAISED, "w"), "costs": BENEFITS | {"w": -1}, "rejections": "1/2"},
+            "it does not state the fewest",
+        ),
     ],
 )
 def test_programs_that_are_not(name, change, flaw):
@@ -323,9 +328,10 @@ LEVEL_0 = {name: -cost for name, cost in BENEFITS.items()}
         (("accepted_0_2", {"x_0": -1}, 1, 0), "there is no such part"),
         (("accepted_0", PARTS, 1, 0), "its name does not say what it is about"),
         (("piece_0_0_0_2_8", {"r_0_0_0_2_8": 1, "y_0_0_0_2_8": -6}, -1, 0), None),
-        (("piece_0_0_0_2_8", {"r_0_0_0_2_8": 1, "y_0_0_0_2_8": -5}, -1, 0), "it is not about an"),
+        (("piece_0_0_0_2_8", {"r_0_0_0_2_8": 1, "y_0_0_0_2_8": -5}, -1, 0), "the increment may be"),
         (("piece_0_0_0_2_8", {"r_0_0_0_2_8": 1, "x_0": -6}, -1, 0), "it is not about an"),
-        (("piece_0_0_0_2_8", {"r_0_0_0_2_8": 2, "y_0_0_0_2_8": -6}, -1, 0), "it is not about an"),
+        (("piece_0_0_0_2_8", {"r_0_0_0_2_8": 2, "y_0_0_0_2_8": -6}, -1, 0), "the increment may be"),
+        (("piece_0_0_0_2_8", {"r_0_0_0_2_8": 1}, -1, 0), "the increment may be larger"),
         (("piece_0_0_0_2_8", {"r_0_0_0_2_8": 1, "y_0_0_0_2_8": -6}, -1, -1), "its right-hand"),
         (("piece_0_0_0_2_8", {"r_0_0_0_2_8": 1, "y_0_0_0_2_8": -6}, 1, 0), "it has the wrong"),
         (("capacity_0_0", LOAD, -1, 9), None),

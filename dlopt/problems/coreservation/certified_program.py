@@ -154,9 +154,9 @@ class ShareProgram:
     @property
     def _fewest(self) -> Fraction | None:
         """The fewest rejections that are claimed, next to the largest benefit."""
-        if self.columns.improvement is None:
-            return None
-        return stated_number(self.program.remarks, "rejections")
+        fewest = stated_number(self.program.remarks, "rejections")
+        is_whole = fewest is not None and fewest.denominator == 1
+        return fewest if is_whole and self.columns.improvement is not None else None
 
     def value(self, claim: Fraction) -> Value:
         """Return what a lower bound of the minimum says of the levels of the objective."""

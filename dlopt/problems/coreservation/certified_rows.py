@@ -96,14 +96,16 @@ class ShareRows:
         return None if row.terms == expected and row.side == 0 else "a part may be elsewhere"
 
     def _piece_flaw(self, row: StatedConstraint, numbers: list[int]) -> str | None:
-        """An increment is on its piece."""
-        piece = Piece(*numbers)
-        for column, a in row.terms.items():
-            if self.columns.increments.get(column) == piece and 0 < a <= 1:
-                continue
-            if self.columns.pieces.get(column) != piece or a > -self._length(piece):
-                return "it is not about an increment and its piece"
-        return None if row.side >= 0 else "its right-hand side is negative"
+        """An increment is on its piece: up to its length if that is chosen, else 0."""
+        label = "_".join(map(str, numbers))
+        chosen, above = (self.columns.by_name.get(f"{kind}_{label}") for kind in "yr")
+        if chosen is None or above is None or not row.terms.keys() <= {chosen, above}:
+            return "it is not about an increment and its piece"
+        most = max(row.terms.get(above, ZERO), ZERO) * self._length(Piece(*numbers))
+        if row.side < 0:
+            return "its right-hand side is negative"
+        holds = row.terms.get(chosen, ZERO) + most <= row.side
+        return None if holds else "the increment may be larger"
 
     def _capacity_flaw(self, row: StatedConstraint, numbers: list[int]) -> str | None:
         """The machines of a group hold no more than they have free at an instant.
