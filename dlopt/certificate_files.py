@@ -214,15 +214,18 @@ def _bound_violations(
     if not 0 < len(levels) <= len(proven_levels):
         counts = f"it has {len(levels)} levels, and the certificate proves {len(proven_levels)}"
         return (Violation("bound", f"{result.objective} ({counts})"),)
-    compared = zip(proven_levels, levels, goal.senses_of(proven), strict=False)
-    for is_proven, level, sense in compared:
+    senses = goal.senses_of(proven)
+    for at, (is_proven, level, sense) in enumerate(
+        zip(proven_levels, levels, senses, strict=False)
+    ):
         lacking = (exact(is_proven) - exact(level)) * (1 if sense == "max" else -1)
-        spare = _rounding(exact(is_proven), origin) if isinstance(level, float) else Fraction(0)
-        if lacking > spare:
+        if lacking < 0:
+            break
+        # Of a plan within the rounding of a level the next ones could be anything.
+        is_rounded = isinstance(level, float) and at == len(levels) - 1
+        if lacking > (_rounding(exact(is_proven), origin) if is_rounded else 0):
             claims = f"the certificate proves {_shown(proven)}, the result claims {_shown(claimed)}"
             return (Violation("bound", f"{result.objective} ({claims})", amount=lacking),)
-        if lacking < -spare:
-            break
     return ()
 
 

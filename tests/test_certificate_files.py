@@ -12,7 +12,8 @@ from hypothesis import given
 
 import dlopt
 from dlopt import registry
-from dlopt.certificate_files import check_certificate, write_certificate
+from dlopt.certificate_files import check_certificate, check_own_certificate, write_certificate
+from dlopt.certificates import BoundCertificate, Leaf
 from dlopt.errors import InvalidInstanceError, NotApplicableError
 from dlopt.formats import vipr
 from dlopt.problems.admission import Instance, Task
@@ -20,6 +21,9 @@ from dlopt.problems.bag import Instance as BagInstance
 from dlopt.problems.bag import Machine
 from dlopt.problems.bag import Task as BagTask
 from dlopt.problems.cluster import Cluster
+from dlopt.problems.coreservation import Instance as SharesInstance
+from dlopt.problems.coreservation import Machine as SharedMachine
+from dlopt.problems.coreservation import Part, Request
 from dlopt.result import Limits, Result, Status, levels_of
 from tests.heuristics.admission.strategies import streams
 from tests.instance_files import ROOT
@@ -251,3 +255,33 @@ def test_without_a_certificate_it_says_why(proven, tmp_path):
         check_certificate(load, result, path)
     with pytest.raises(InvalidInstanceError, match="cannot be read"):
         check_certificate(instance, result, tmp_path / "none.vipr")
+
+
+@pytest.mark.parametrize("cpu", [4, 4.0])
+def test_a_level_within_rounding_leaves_the_next_one_open(cpu: float) -> None:
+    """That 1 + 1e-10 cannot be reached says nothing of plans that reach 1: one rejects nothing."""
+    instance = SharesInstance(
+        (SharedMachine("m", 4),), (Request("a", 0, 1, 2, priority=1, parts=(Part(cpu),)),)
+    )
+    name, one = "benefit-then-rejections", Fraction(1)
+    beyond = one + Fraction(1, 10**10)
+    proof = BoundCertificate(
+        names=("x_0", "y_0_0_0_4_4", "w"),
+        costs=(0 * one, -one, -one),
+        rows=(((1, one), (2, -beyond)),),
+        row_bounds=((0 * one, None),),
+        column_bounds=((0 * one, one),) * 3,
+        binaries=(0, 1, 2),
+        cuts=0,
+        step=None,
+        bound=-beyond,
+        leaves=(Leaf(((2, 0),), (), False), Leaf(((2, 1),), ((0, one),), True)),
+        remarks=("unit: 1", "groups: 0", "rejections: 1"),
+        row_names=("level_0",),
+    )
+    claim = Result(Status.BOUND, bound=(1.0, 1), objective=name, certificate=proof)
+    (found,) = check_own_certificate(instance, claim)
+    assert found.kind == "bound"
+    assert check_own_certificate(instance, replace(claim, bound=(beyond, 1))) == ()
+    solved = dlopt.solve(instance, "exact", objective=name)
+    assert (solved.certificate is None) == isinstance(cpu, float)

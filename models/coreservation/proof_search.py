@@ -110,6 +110,9 @@ def certify_bound(
         return CertificateOutcome(None, scaled.scaling_failure)
     if choices > MAX_CHOICES:
         return CertificateOutcome(None, f"more than {MAX_CHOICES:,} choices of machines for parts")
+    if len(scaled.levels) > 1 and _is_rounded(scaled, scaled.levels[0]):
+        reason = f"{scaled.levels[0]} in floats holds to a tolerance, which leaves the rest open"
+        return CertificateOutcome(None, reason)
     target = Target.from_bounds(scaled, tuple(map(exact, bounds)))
     finest = list(range(len(scaled.free)))
     groups = groups_of_identical_machines(scaled)
@@ -129,6 +132,14 @@ def certify_bound(
         if len(program.names) <= MAX_COLUMNS_OF_SEARCH:
             outcome = _Search(program, target, seed, stop).run()
     return outcome
+
+
+def _is_rounded(scaled: ScaledInstance, level: str) -> bool:
+    """Tell whether the values of a level are sums of floats, with rounding errors."""
+    priorities = (request.priority for request in scaled.instance.requests)
+    if level == "rejected-priority":
+        return any(isinstance(one, float) and not one.is_integer() for one in priorities)
+    return level == "benefit" and not scaled.instance.exact
 
 
 def _trivial_leaves(program: ProofProgram, target: Target) -> tuple[Leaf, ...]:
