@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import combinations
 
 from dlopt.arithmetic import ROUNDING, SOLVER, exact
 from dlopt.models.multistage.reservations import shortest_span
@@ -19,10 +20,10 @@ def is_feasible_when_rounded(
 ) -> bool:
     """Tell whether rounded chunks keep arrivals, deadlines and reservations within the tolerance.
 
-    Each chunk is processed as early as possible, but after every reservation that it is stated to
-    follow: in whose second half, or later, it starts. It is not stated to end before it can. The
-    windows of the models are wider than this in floats, so that nothing is proven infeasible that
-    is not.
+    Nor may the reservations overlap each other by more. Each chunk is processed as early as
+    possible, but after every reservation that it is stated to follow: in whose second half, or
+    later, it starts. It is not stated to end before it can. The windows of the models are wider
+    than this in floats, so that nothing is proven infeasible that is not.
 
     Parameters
     ----------
@@ -47,6 +48,11 @@ def is_feasible_when_rounded(
     tasks = {task.id: task for task in instance.tasks}
     tolerance = exact(SOLVER)
     overlap_tolerance = tolerance * shortest_span(instance)
+    if any(
+        overlap > overlap_tolerance + ROUNDING * abs(at)
+        for overlap, at in _reservation_overlaps(scaled, reserved)
+    ):
+        return False
     ready, channel_windows = exact(instance.channel_free), _channel_windows(scaled, reserved)
     for chunk, (start, transmission_end, done) in _earliest_times(scaled, chunks, reserved):
         task, stated = tasks[chunk.task], exact(chunk.transmission_start)
@@ -119,6 +125,18 @@ def _earliest_times(
         free[node] = done = sent + theta_cp + load * exact(cluster.chi_of(node))
         port = sent if send_time else port
         yield chunk, (start, sent, done)
+
+
+def _reservation_overlaps(
+    scaled: ScaledInstance, reserved: Mapping[int, tuple[int, ...]]
+) -> Iterator[tuple[Fraction, Fraction]]:
+    """Yield for how long, and from when, two reservations use a node or the channel together."""
+    nodes = sorted({node for given in reserved.values() for node in given})
+    places = [_node_windows(scaled, reserved, node) for node in nodes]
+    for windows in (*places, _channel_windows(scaled, reserved)):
+        for one, other in combinations(windows, 2):
+            begin = max(one[0], other[0])
+            yield min(one[1], other[1]) - begin, begin
 
 
 def _node_windows(

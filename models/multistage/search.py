@@ -96,6 +96,8 @@ class MultistageSearch(StreamSearch[ScaledInstance, Solution]):
             else:
                 # The sequence was found in floats; another one may do as well in fractions.
                 self._try_accepting(solution.accepted, tuple(solution.grants), use_milp=True)
+                if self.value < value:
+                    self._accept_one_by_one(solution.accepted, tuple(solution.grants))
         # If nothing better is feasible, no schedule has a larger value.
         self.use_dual_bound(outcome, self.value if outcome.status is Status.INFEASIBLE else None)
 
@@ -112,9 +114,32 @@ class MultistageSearch(StreamSearch[ScaledInstance, Solution]):
         if plan is not None:
             self.plan, self.value = plan, value
 
+    def _accept_one_by_one(self, tasks: tuple[int, ...], reservations: tuple[int, ...]) -> None:
+        """Accept what can be accepted of some tasks and reservations that do not all fit."""
+        scaled = self.scaled
+        kept = (
+            tuple(i for i in tasks if scaled.tasks[i].mandatory),
+            tuple(r for r in reservations if scaled.reservations[r].mandatory),
+        )
+        candidates: list[tuple[tuple[int, ...], tuple[int, ...]]]
+        candidates = [*(((), (r,)) for r in reservations), *(((i,), ()) for i in tasks)]
+        for more_tasks, more_reservations in candidates:
+            tried = _union(kept[0], more_tasks), _union(kept[1], more_reservations)
+            test = self.feasibility_test(scaled.restricted_to(*tried), self.budget.left(TIME_SHARE))
+            plan = test.schedule_by_deadline()
+            if plan is not None:
+                kept, value = tried, scaled.value(*tried)
+                if value > self.value:
+                    self.plan, self.value = plan, value
+
     def _schedule(
         self, accepted: tuple[int, ...], grants: Grants, sequence: tuple[UnsizedChunk, ...]
     ) -> Solution | None:
         """Return the schedule of a sequence, without limits: what was found is not discarded."""
         limits = replace(self.limits, time_s=None, work=None)
         return schedule_sequence(self.scaled, sequence, accepted, grants, limits, self.seed)
+
+
+def _union(known: tuple[int, ...], more: tuple[int, ...]) -> tuple[int, ...]:
+    """Return indices in order, each once."""
+    return tuple(sorted({*known, *more}))

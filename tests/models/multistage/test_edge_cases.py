@@ -25,7 +25,8 @@ from dlopt.models.multistage.sequencing_milp import SequencingMilp
 from dlopt.models.multistage.single_task_capacity import fluid_capacity, stage_capacity
 from dlopt.models.multistage.single_task_method import reason_against_structured
 from dlopt.models.multistage.stages import SingleTaskInstance
-from dlopt.problems.multistage import violations
+from dlopt.problems.cluster import Cluster
+from dlopt.problems.multistage import Instance, Reservation, violations
 from dlopt.result import Limits, Status
 from tests.models.multistage.sample_instances import CROWD, EITHER, around
 
@@ -197,3 +198,18 @@ def test_nothing_remains_of_the_task():
     done = replace(state, tasks=(replace(state.tasks[0], remaining=0),))
     assert reason_against_structured(done) == "no load of the task remains"
     assert reason_against_structured(state) is None
+
+
+def test_reservations_that_rounding_hides_from_the_model_do_not_share_a_node():
+    """At such a date the windows of the model are shorter than the reservations by 0.028."""
+    begin = 1e12
+    ends = {"r": 0.015, "s": 0.001, "t": 0.015}
+    wanted = tuple(
+        Reservation(name, begin, begin, begin + end, io_end=begin, nodes=(0,))
+        for name, end in ends.items()
+    )
+    cluster, ready = Cluster(1, tau=0.0, chi=0.001), {"ready_times": (begin,)}
+    instance = Instance(cluster, (), wanted, now=begin, channel_ready=begin, **ready)
+    found = exact_plan(instance)
+    assert found.status is Status.FEASIBLE and (found.value, found.bound) == (2, 3)
+    assert violations(instance, found.solution, 1e-9) == ()
