@@ -15,6 +15,9 @@ from dlopt.query import origin_of
 from dlopt.registry import problem_of
 from dlopt.result import Objective, Result, Status, Value, Violation, levels_of
 
+NOT_CERTIFIED = " is claimed, not certified: "
+"""Between a claim and the reason why it has no certificate, in the reason of a certified result."""
+
 
 def write_certificate(result: Result[Any], path: str | os.PathLike[str]) -> None:
     """Write the proof of a result's bound as a VIPR file, which others can verify, too.
@@ -74,13 +77,15 @@ def reason_for_no_certificate(result: Result[object]) -> str:
     >>> from dlopt.io import read
     >>> from dlopt.api import solve
     >>> reason_for_no_certificate(solve(read("instances/iit/three-nodes.json")))
-    'the bound is proven in exact arithmetic, but not by a program, which VIPR files state'
+    'the bound is proven in exact arithmetic, but not from the constraints of a linear program'
     >>> known = Result(Status.BOUND, bound=3, proof="solver", solver="CP-SAT", reason="2 levels")
     >>> reason_for_no_certificate(known)
     'the bound is reported by CP-SAT, and not proven (2 levels)'
     """
     infeasible = result.status is Status.INFEASIBLE
     if result.bound is None and not infeasible:
+        if result.reason is not None and NOT_CERTIFIED in result.reason:
+            return result.reason
         return f"the method {result.method} proves no bound"
     what = "infeasibility" if infeasible else "the bound"
     _, _, failure = (result.reason or "").partition("no certificate: ")
@@ -89,7 +94,8 @@ def reason_for_no_certificate(result: Result[object]) -> str:
             f"{what} is proven in exact arithmetic, but not by the steps of a program ({failure})"
         )
     if result.proof == "exact":
-        return f"{what} is proven in exact arithmetic, but not by a program, which VIPR files state"
+        program = "the constraints of a linear program"
+        return f"{what} is proven in exact arithmetic, but not from {program}"
     source = {"solver": f"reported by {result.solver}", "floats": "computed in floats"}
     text = f"{what} is {source.get(result.proof or '', 'claimed')}, and not proven"
     return text if result.reason is None or infeasible else f"{text} ({result.reason})"
