@@ -63,8 +63,8 @@ def _processor_time_s() -> float:
 def _stop_first_measurement(config: pytest.Config) -> None:
     """Stop what pytest-cov starts in a worker of pytest-xdist before it knows that it is one.
 
-    It would go on beside the measurement of the worker, and nothing reads its data: all tests would
-    be traced twice, and those that are not to be traced once.
+    It would continue in addition to the measurement of the worker, and its data is not used: tests
+    would be traced twice, and those that are not to be traced once.
     """
     measurement = _controller(config)
     if measurement is not None:

@@ -23,15 +23,13 @@ from math import ceil, inf
 from dlopt.certificates import BoundCertificate
 from dlopt.models.bag.proof_programs import (
     MAX_PAIRS_FOR_SEARCH,
-    ONE,
     STEP_REMARKS,
-    ZERO,
-    NamedRow,
     grid_remarks,
     refuted_by_rows,
     search_for_proof,
 )
 from dlopt.models.bag.scaled_instance import ScaledInstance
+from dlopt.models.common.named_rows import ONE, ZERO, NamedRow
 
 
 def total_completion_certificate(

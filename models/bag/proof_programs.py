@@ -20,14 +20,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import ceil, inf
-from typing import NamedTuple
 
 from dlopt.backends.branch_and_bound import BranchAndBound
-from dlopt.backends.linear_program import LinearProgram, Row
 from dlopt.certificates import BoundCertificate, Leaf, Terms
 from dlopt.models.bag.flowtime_assignment import FlowtimeAssignment
 from dlopt.models.bag.makespan_bound import MakespanDualBound
 from dlopt.models.bag.scaled_instance import ScaledInstance
+from dlopt.models.common.named_rows import (
+    ONE,
+    ZERO,
+    NamedRow,
+    multipliers_of,
+    scaled_relaxation,
+)
 
 MAX_PAIRS = 20_000
 """Pairs of a job and a machine up to which programs are written. Chosen by hand, for the size of
@@ -36,24 +41,6 @@ MAX_PAIRS_FOR_SEARCH = 400
 """Pairs up to which branch and bound is tried. Chosen by hand, for its time."""
 MAX_SUBPROBLEMS = 1_500
 """Subproblems of branch and bound at most. Chosen by hand, for its time and the size of files."""
-ZERO = Fraction(0)
-ONE = Fraction(1)
-
-
-class NamedRow(NamedTuple):
-    """A row with its name, and what it is divided by for the solver of linear programs."""
-
-    name: str
-    terms: Terms
-    lower: Fraction | None
-    upper: Fraction | None
-    scale: Fraction = ONE
-
-    @property
-    def scaled(self) -> Row:
-        """The row as the solver has it."""
-        low, high = (None if s is None else s / self.scale for s in (self.lower, self.upper))
-        return tuple((j, a / self.scale) for j, a in self.terms), low, high
 
 
 def makespan_certificate(
@@ -344,14 +331,7 @@ def search_for_proof(
     stop : float
         Instant of the monotonic clock at which the search ends.
     """
-    scaled_rows = [row.scaled for row in rows]
-    program = LinearProgram(
-        len(names),
-        costs,
-        tuple(terms for terms, _, _ in scaled_rows),
-        tuple((low, high) for _, low, high in scaled_rows),
-        ((ZERO, ONE),) * len(names),
-    )
+    program = scaled_relaxation(rows, costs, (ONE,) * len(names))
     search = BranchAndBound(program, range(len(names)), ONE, None, seed, stop)
     found = search.minimise(known, MAX_SUBPROBLEMS)
     if found.bound is None or known is None:
@@ -367,7 +347,7 @@ def search_for_proof(
         rows=tuple(row.terms for row in rows),
         row_bounds=tuple((row.lower, row.upper) for row in rows),
         leaves=tuple(
-            replace(leaf, multipliers=tuple((r, m / rows[r].scale) for r, m in leaf.multipliers))
+            replace(leaf, multipliers=multipliers_of(rows, leaf.multipliers))
             for leaf in certificate.leaves
         ),
         row_names=tuple(row.name for row in rows),

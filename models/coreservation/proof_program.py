@@ -34,8 +34,8 @@ from functools import cached_property
 from math import ceil, floor
 from typing import NamedTuple
 
-from dlopt.backends.linear_program import LinearProgram, Row
-from dlopt.certificates import Terms
+from dlopt.backends.linear_program import LinearProgram
+from dlopt.models.common.named_rows import ONE, ZERO, NamedRow, scaled_relaxation
 from dlopt.models.coreservation.objective import segment_coefficients
 from dlopt.models.coreservation.requests import Segment
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
@@ -45,24 +45,6 @@ MAX_CUTS_PER_ROUND = 20
 """Cuts that are added at a point, the most violated ones. Chosen by hand."""
 MIN_VIOLATION = 1e-6
 """Cuts that are violated by less of their right-hand side are not added."""
-ZERO = Fraction(0)
-ONE = Fraction(1)
-
-
-class NamedRow(NamedTuple):
-    """A row with its name, and what it is divided by for the solver of linear programs."""
-
-    name: str
-    terms: Terms
-    lower: Fraction | None
-    upper: Fraction | None
-    scale: Fraction = ONE
-
-    @property
-    def scaled(self) -> Row:
-        """The row as the solver has it."""
-        low, high = (None if s is None else s / self.scale for s in (self.lower, self.upper))
-        return tuple((j, a / self.scale) for j, a in self.terms), low, high
 
 
 class Place(NamedTuple):
@@ -247,14 +229,7 @@ class ProofProgram:
 
     def linear_program(self) -> LinearProgram:
         """Return the relaxation, its rows scaled."""
-        rows = [row.scaled for row in self.rows]
-        return LinearProgram(
-            len(self.names),
-            tuple(self.costs),
-            tuple(terms for terms, _, _ in rows),
-            tuple((low, high) for _, low, high in rows),
-            tuple((ZERO, high) for high in self.upper),
-        )
+        return scaled_relaxation(self.rows, self.costs, self.upper)
 
     def _loads(self) -> Iterator[tuple[int, int, list[Place]]]:
         of_group: dict[int, dict[int, list[Place]]] = {}

@@ -30,9 +30,10 @@ from dlopt.arithmetic import Number, exact
 from dlopt.backends.branch_and_bound import BranchAndBound, Subproblem
 from dlopt.backends.linear_program import Row
 from dlopt.certificates import BoundCertificate, Leaf, Terms
+from dlopt.models.common.named_rows import ONE, ZERO, NamedRow, multipliers_of
 from dlopt.models.common.objective_levels import with_certificate
 from dlopt.models.coreservation.aggregated_relaxation import solve_leaf_exactly
-from dlopt.models.coreservation.proof_program import ONE, ZERO, NamedRow, ProofProgram
+from dlopt.models.coreservation.proof_program import ProofProgram
 from dlopt.models.coreservation.proof_target import (
     Target,
     common_step,
@@ -213,8 +214,9 @@ class _Search:
             reason = f"no proof was found in {found.subproblems} subproblem{plural}"
             return CertificateOutcome(None, reason)
         rows = [*self.program.rows, *self.cuts]
+        stated = [Leaf(one.fixed, multipliers_of(rows, m), one.infeasible) for one, m in leaves]
         reached = self.target._replace(cost=known)
-        return CertificateOutcome(_certificate(self.program, reached, rows, leaves, self.step))
+        return CertificateOutcome(_certificate(self.program, reached, rows, stated, self.step))
 
     def _first_binaries(self) -> list[int]:
         first = [*range(len(self.program.scaled.requests)), *self.program.used.values()]
@@ -226,23 +228,26 @@ class _Search:
         self.cuts += found
         return [row.scaled for row in found]
 
-    def _leaves(self, known: Fraction) -> list[Leaf] | None:
-        """Return leaves that cover all points; None if the bound is not reached in one of them.
+    def _leaves(self, known: Fraction) -> list[tuple[Subproblem, Terms]] | None:
+        """Return leaves that cover all points, and their multipliers of scaled rows.
+
+        None if the bound is not reached in one of them.
 
         If nothing is rounded, those that prove too little by duals in floats are solved in
         fractions, and branched on where the optimum is less, too.
         """
-        open_nodes, leaves = list(self.branching.leaves), []
+        leaves: list[tuple[Subproblem, Terms]] = []
+        open_nodes = list(self.branching.leaves)
         while open_nodes:
             node = open_nodes.pop()
             multipliers = self._multipliers(node, known)
             if multipliers is not None:
-                leaves.append(self._leaf(node, multipliers))
+                leaves.append((node, multipliers))
                 continue
             column = self.branching.solve_leaf(node)
             multipliers = self._multipliers(node, known) or self._exact_multipliers(node, known)
             if multipliers is not None:
-                leaves.append(self._leaf(node, multipliers))
+                leaves.append((node, multipliers))
             elif column is None or self.solved_exactly >= MAX_EXACT_LEAVES:
                 return None
             else:
@@ -268,11 +273,6 @@ class _Search:
         if optimum is None or optimum.value < known:
             return None
         return tuple((r, dual) for r, dual in enumerate(optimum.dual) if dual)
-
-    def _leaf(self, node: Subproblem, multipliers: Terms) -> Leaf:
-        rows = [*self.program.rows, *self.cuts]
-        unscaled = tuple((r, dual / rows[r].scale) for r, dual in multipliers)
-        return Leaf(node.fixed, unscaled, node.infeasible)
 
 
 def _certificate(

@@ -13,7 +13,8 @@ from math import gcd, lcm
 from typing import NamedTuple
 
 from dlopt.arithmetic import FLOATING, exact
-from dlopt.models.coreservation.proof_program import ONE, ZERO, ProofProgram
+from dlopt.models.common.named_rows import ONE, ZERO
+from dlopt.models.coreservation.proof_program import ProofProgram
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
 
 CONCEDED = exact(FLOATING) * Fraction(999, 1000)
