@@ -121,7 +121,8 @@ def test_the_best_of_several_bounds_is_taken_and_none_of_a_narrower_class() -> N
     assert found.bound == every.bound and "that of bound-fluid" in str(found.reason)
     loose = replace(every, bound=every.bound + 1, method="loose")
     for order in ([loose, every], [every, loose]):
-        assert certified_result(query, claimed, order).bound == every.bound
+        found = certified_result(query, claimed, order)
+        assert found.bound == every.bound and "that of loose" not in str(found.reason)
     uncertified = replace(every, certificate=None)
     assert certified_result(query, claimed, [uncertified]).bound is None
     better = replace(every, bound=every.bound - 1)  # than its certificate proves
@@ -162,6 +163,8 @@ def test_no_bound_method_is_begun_without_time_or_after_a_stop() -> None:
     stop.set()
     found = dlopt.solve(BURSTS, certified=True, stop=stop)
     assert found.bound is None and found.stopped_by == "request"
+    stopped = CertifiedAttempt(query_of(BURSTS), Limits(), 0, {}, stop)
+    assert list(stopped.bound_results()) == []
     found = dlopt.solve(BURSTS, certified=True, limits=Limits(time_s=1e-4))
     assert found.bound is None
 

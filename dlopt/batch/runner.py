@@ -165,7 +165,9 @@ def _is_pending(journal: Journal, run: Run, retry: bool, writes_certificates: bo
         return True
     if not (run.certificate and writes_certificates and record.proof == "certificate"):
         return False
-    return record.certificate is None or not (journal.path.parent / record.certificate).is_file()
+    if record.certificate is None:
+        return record.certificate_bytes is not None or not record.certificate_is_refused
+    return not (journal.path.parent / record.certificate).is_file()
 
 
 def _replies(

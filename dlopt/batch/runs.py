@@ -180,8 +180,12 @@ def _with_certificate(
         return record, None
     found = check_own_certificate(instance, result)
     outcome = shortened(f"refused: {found[0]}") if found else ACCEPTED
-    text = certificate_text(result).encode()
-    return replace(record, certificate_bytes=len(text), certificate_check=outcome), text
+    record = replace(record, certificate_check=outcome)
+    try:
+        text = certificate_text(result).encode()
+    except ValueError:  # it is refused, because it cannot be written
+        return record, None
+    return replace(record, certificate_bytes=len(text)), text
 
 
 def _drawing(instance: Header, result: Result[Any]) -> bytes | None:

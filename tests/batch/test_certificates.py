@@ -110,6 +110,28 @@ def test_a_certificate_that_is_refused_is_recorded_and_certifies_nothing(
     assert "<li>forger on chain (dag, makespan): certificate refused: program on" in page
 
 
+def test_a_certificate_that_cannot_be_written_ends_no_run(
+    method_table: None, tmp_path: Path
+) -> None:
+    """Its leaves do not cover everything: the answer is recorded, and is not asked for again."""
+
+    def method(instance: Any, **rest: Any) -> Result[Any]:
+        proven = solve(bag, "exact")
+        return replace(proven, certificate=replace(proven.certificate, leaves=()))
+
+    bag, goals = dlopt.load("bag/small-etc"), ("makespan",)
+    dlopt.register("bag", "leafless", method, kind="exact", claim="optimal", objectives=goals)
+    plan = plan_runs([bag], ["leafless"], certificates=True)
+    record, _, _, text = solve_run(plan.runs[0])
+    assert (record.status, record.checked, text) == (Status.OPTIMAL, True, None)
+    assert (record.certificate_check or "").startswith("refused: proof on ")
+    assert record.certificate_bytes is None and not record.certified
+    file = tmp_path / "records.jsonl"
+    file.write_bytes(record.to_line())
+    again = run_batch(plan, file, workers=1, certificates=tmp_path)
+    assert (again.solved, again.records) == (0, (record,))
+
+
 def test_nothing_is_checked_that_is_not_asked_for(forger: None) -> None:
     record = only_record(CHAIN, "forger", certificates=False)
     assert (record.certificate_check, record.certificate_is_refused) == (None, False)

@@ -1,28 +1,34 @@
 """The constraints of certificates of CPU shares: every plan satisfies what is accepted."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dlopt.arithmetic import exact
+from dlopt.arithmetic import FLOATING, ROUNDING, exact
 from dlopt.formats.vipr.certificate import Certificate, Constraint
 from dlopt.models.coreservation.proof_program import ProofProgram
 from dlopt.models.coreservation.proof_target import Target
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
 from dlopt.problems.coreservation import (
     OBJECTIVES,
+    Decision,
     Instance,
     Machine,
     Part,
     Request,
+    Share,
+    Solution,
     linear,
     objective,
     violations,
 )
 from dlopt.problems.coreservation.certified_capacity import FreeCapacity
+from dlopt.problems.coreservation.certified_columns import ShareColumns
 from dlopt.problems.coreservation.certified_program import ShareProgram
+from dlopt.problems.coreservation.certified_rows import ShareRows
 from dlopt.result import levels_of
 from tests.examples import share
 from tests.oracles_coreservation import free
@@ -180,6 +186,29 @@ def test_free_cpu_in_floats_is_what_the_models_range_over(instance):
             assert [min(amount // scaled.unit, largest) for amount in exactly] == list(row)
 
 
+def test_free_cpu_in_floats_is_what_a_check_allows():
+    """Three shares as small as it accepts, on a machine as overloaded as it accepts."""
+    short = 1 - exact(FLOATING) - ROUNDING
+    overload = exact(FLOATING) + 10**6 * ROUNDING  # the least CPU asked for is 1, the most 10^6
+    whole = tuple(Request(f"r{k}", 0, 0, 1, 1, (Part(1.0),)) for k in range(3))
+    large = Request("s", 0, 0, 1, 1, (Part(10**6),))
+
+    def instance(capacity):
+        return Instance((Machine("m", capacity),), (*whole, large))
+
+    def found(share, capacity):
+        decisions = [Decision(one.id, one is not large, 0) for one in (*whole, large)]
+        shares = tuple(Share(one.id, 0, 0, share) for one in whole)
+        plan = Solution(tuple(decisions), shares)
+        return {one.kind for one in violations(instance(capacity), plan, FLOATING)}
+
+    least = 3 * short - overload
+    assert found(short, least) == set()
+    assert found(short, least - Fraction(1, 10**15)) == {"overload"}
+    assert found(short - Fraction(1, 10**15), least) == {"share-below-minimum"}
+    assert FreeCapacity(instance(least)).free == [[3, 3]]
+
+
 WANTED = Request("r", 0, 0, 4, 2, (Part(8, 2, linear()), Part(3)))
 OTHER = Request("s", 1, 2, 6, 1, (Part(4, machine=0),))
 TWO = Instance((Machine("m", 9), Machine("n", ((0, 8), (3, 6)))), (WANTED, OTHER))
@@ -192,7 +221,9 @@ def flaw_of(name, names, costs=None, rows=(), integers=(), claim=ONE, groups="01
     constraints = tuple(
         (
             label,
-            Constraint({columns[n]: Fraction(a) for n, a in terms.items()}, sign, Fraction(side)),
+            Constraint(
+                {columns[n]: Fraction(a) for n, a in terms.items() if a}, sign, Fraction(side)
+            ),
         )
         for label, terms, sign, side in rows
     )
@@ -214,6 +245,7 @@ NAMES = (*ACCEPTANCE, *LEAST)
 COUNT = {"x_0": -1, "x_1": -1}
 RAISED = (*ACCEPTANCE, "y_0_0_0_2_8", "r_0_0_0_2_8", "y_0_0_1_2_6", "r_0_0_1_2_6", *LEAST[2:])
 THIRD = Fraction(1, 3)
+LATE = ((0, 0), (Fraction(3, 4), 0), (Fraction(3, 4), 1), (1, 1))
 BENEFITS = {
     "y_0_0_0_2_8": -THIRD / 4,
     "r_0_0_0_2_8": -THIRD / 8,
@@ -223,6 +255,53 @@ BENEFITS = {
     "y_0_1_1_3_3": -THIRD,
     "y_1_0_0_4_4": -THIRD,
 }
+
+
+@pytest.mark.parametrize(
+    ("benefit", "capacity", "costs", "found"),
+    [
+        (linear(), 8, (Fraction(1, 4), Fraction(1, 8)), True),
+        (linear(), 8, (0, Fraction(1, 6)), False),  # all at 8 units, and nothing at 2
+        (linear(), 6, (0, Fraction(1, 4)), False),  # the same, where no more than 6 are free
+        (linear(), 6, (Fraction(1, 4), Fraction(1, 8)), True),
+        (LATE, 8, (0, Fraction(1, 6)), False),  # two thirds at 6 units
+        (LATE, 8, (0, Fraction(1, 4)), True),
+    ],
+)
+def test_what_is_offered_is_the_benefit_at_every_share(benefit, capacity, costs, found):
+    wanted = Request("r", 0, 0, 4, 2, (Part(8, 2, benefit),))
+    instance = Instance((Machine("m", capacity),), (wanted,))
+    offers = {column: -Fraction(cost) for column, cost in enumerate(costs, 1)}
+    names = "x_0", "y_0_0_0_2_8", "r_0_0_0_2_8"
+    program = Certificate(names, frozenset(), offers, (), ONE, ())
+    flaw = ShareProgram(instance, "benefit", program, ONE, ["0"]).flaw()
+    assert (flaw is None) == found
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_group_offers_what_its_largest_machine_has_room_for(order):
+    """One machine has room for 8 of 8 units, the other for 6 of them."""
+    instance = replace(TWO, machines=TWO.machines[::order], requests=(WANTED,))
+    for high, found in ((8, None), (6, "part 0 of request 0 may have more benefit on group 0")):
+        names = "x_0", f"y_0_0_0_2_{high}", f"r_0_0_0_2_{high}", "y_0_1_0_3_3"
+        costs = {1: -ONE / 8, 2: -ONE / 16, 3: -ONE / 2}
+        program = Certificate(names, frozenset(), costs, (), ONE, ())
+        assert ShareProgram(instance, "benefit", program, ONE, ["0", "0"]).flaw() == found
+
+
+def test_a_part_that_fills_a_machine_must_be_offered():
+    instance = Instance((Machine("m", 8),), (Request("r", 0, 0, 4, 1, (Part(8),)),))
+    for units, flaw in ((8, None), (9, "part 0 of request 0 may have more benefit on group 0")):
+        names = "x_0", f"y_0_0_0_{units}_{units}"
+        program = Certificate(names, frozenset(), {0: -ONE}, (), ONE, ())
+        assert ShareProgram(instance, "rejections", program, ONE, ["0"]).flaw() == flaw
+
+
+def test_requests_with_a_part_that_fits_nowhere_need_no_columns():
+    requests = (*TWO.requests, replace(OTHER, id="t", parts=(Part(20), Part(1))))
+    program = Certificate(NAMES, frozenset(), {0: -ONE, 1: -ONE}, (), ONE, ())
+    instance = replace(TWO, requests=requests)
+    assert ShareProgram(instance, "rejections", program, ONE, ["0", "1"]).flaw() is None
 
 
 def test_each_piece_offers_its_benefit_up_to_the_next_one():
@@ -274,6 +353,11 @@ def test_programs_that_are_those_of_the_instance():
         ),
         ("benefit", {"integers": ("r_0_0_0_2_8",)}, "shares need not be integers"),
         (
+            "rejections-then-benefit",
+            {"costs": {"x_0": -2, "x_1": -2}},
+            "part 0 of request 0 may have more benefit on group 0",
+        ),
+        (
             "benefit",
             {"costs": BENEFITS | {"r_0_0_1_2_6": -THIRD / 9}},
             "part 0 of request 0 may have more benefit on group 1",
@@ -293,9 +377,15 @@ def test_programs_that_are_those_of_the_instance():
         ),
         ("benefit-then-rejections", {}, "it does not state the fewest rejections"),
         ("benefit-then-rejections", {"names": (*RAISED, "w")}, "it does not state the fewest"),
+        ("benefit-then-rejections", {"rejections": 1}, "it does not state the fewest"),
         (
             "benefit-then-rejections",
             {"names": (*RAISED, "w"), "rejections": 1},
+            "w does not cost -1",
+        ),
+        (
+            "benefit-then-rejections",
+            {"names": (*RAISED, "w"), "costs": BENEFITS | {"w": -2}, "rejections": 1},
             "w does not cost -1",
         ),
         (
@@ -309,6 +399,27 @@ def test_programs_that_are_not(name, change, flaw):
     default = (RAISED, BENEFITS) if "benefit" in name else (NAMES, COUNT)
     given = {"names": default[0], "costs": default[1]} | change
     assert (flaw_of(name, **given) or "").startswith(flaw)
+
+
+@pytest.mark.parametrize(
+    ("name", "claim", "value"),
+    [
+        ("rejections", Fraction(-4, 3), 1),
+        ("rejected-priority", Fraction(-4, 3), Fraction(9, 2)),  # 7/2 of 9/2; a multiple of 3/2
+        ("rejections-then-machines", Fraction(-9, 2), (0, 2)),
+        ("rejections-then-machines", Fraction(-5, 2), (1, 1)),
+        ("rejections-then-benefit", Fraction(-7, 3), (1, Fraction(1, 3))),
+        ("rejected-priority-then-benefit", Fraction(-7, 3), (3, Fraction(1, 3))),
+        ("benefit", Fraction(-2, 3), Fraction(2, 3)),
+        ("benefit-then-rejections", Fraction(-2, 3), (Fraction(2, 3), 1)),
+    ],
+)
+def test_a_claim_is_read_as_the_best_value_that_a_plan_can_have(name, claim, value):
+    """Counts are integers, and sums of priorities multiples of their common step."""
+    requests = (replace(WANTED, priority=3), replace(OTHER, priority=Fraction(3, 2)))
+    instance = replace(TWO, requests=requests)
+    program = Certificate(("w",), frozenset(), {}, (), claim, (), {"rejections": "1"})
+    assert ShareProgram(instance, name, program, ONE, ["0", "1"]).value(claim) == value
 
 
 PARTS = {"y_0_0_0_2_8": 1, "y_0_0_1_2_6": 1, "x_0": -1}
@@ -327,6 +438,7 @@ LEVEL_0 = {name: -cost for name, cost in BENEFITS.items()}
         (("accepted_0_0", PARTS | {"y_1_0_0_4_4": 1}, -1, 0), "a part may be elsewhere"),
         (("accepted_0_2", {"x_0": -1}, 1, 0), "there is no such part"),
         (("accepted_0", PARTS, 1, 0), "its name does not say what it is about"),
+        (("accepted_0_0_0", PARTS, 1, 0), "its name does not say what it is about"),
         (("piece_0_0_0_2_8", {"r_0_0_0_2_8": 1, "y_0_0_0_2_8": -6}, -1, 0), None),
         (("piece_0_0_0_2_8", {"r_0_0_0_2_8": 1, "y_0_0_0_2_8": -5}, -1, 0), "the increment may be"),
         (("piece_0_0_0_2_8", {"r_0_0_0_2_8": 1, "x_0": -6}, -1, 0), "it is not about an"),
@@ -334,8 +446,16 @@ LEVEL_0 = {name: -cost for name, cost in BENEFITS.items()}
         (("piece_0_0_0_2_8", {"r_0_0_0_2_8": 1}, -1, 0), "the increment may be larger"),
         (("piece_0_0_0_2_8", {"r_0_0_0_2_8": 1, "y_0_0_0_2_8": -6}, -1, -1), "its right-hand"),
         (("piece_0_0_0_2_8", {"r_0_0_0_2_8": 1, "y_0_0_0_2_8": -6}, 1, 0), "it has the wrong"),
+        (("piece_0_0_0_2_8", {"r_0_0_0_2_8": 1, "y_0_0_0_2_8": -6}, 0, 0), "it has the wrong"),
+        (("piece_0_0_0_2_8", {"r_0_0_0_2_8": 1, "y_0_0_0_2_8": 1}, -1, 6), "the increment may be"),
+        (("piece_0_0_0_2_8", {"r_0_0_0_2_8": -1, "y_0_0_0_2_8": 1}, -1, 0), "the increment may be"),
+        (("piece_0_1_0_3_3", {"y_0_1_0_3_3": 1}, -1, 1), "it is not about an"),
+        (("piece_9_0_0_2_8", {}, -1, 0), "it is not about an"),
         (("capacity_0_0", LOAD, -1, 9), None),
         (("capacity_0_0", LOAD, -1, 8), "the machines may hold more"),
+        (("capacity_0_0", LOAD, 0, 9), "it has the wrong direction"),
+        (("capacity_0_0", LOAD | {"y_0_0_0_2_8": 3}, -1, 9), "it counts a part for more"),
+        (("capacity_0_0", LOAD | {"r_0_0_0_2_8": 2}, -1, 9), "it counts a part for more"),
         (("capacity_0_0", LOAD | {"y_0_1_0_3_3": 4}, -1, 9), "it counts a part for more"),
         (("capacity_0_0", LOAD | {"y_1_0_0_4_4": 4}, -1, 9), "it counts what is not there"),
         (("capacity_0_0", LOAD | {"y_0_1_1_3_3": 3}, -1, 9), "it counts what is not there"),
@@ -350,18 +470,23 @@ LEVEL_0 = {name: -cost for name, cost in BENEFITS.items()}
         (("count_0_0_2", {"y_0_0_0_2_8": 1, "y_0_1_0_3_3": 1}, -1, 4), None),
         (("count_0_0_2", {"y_0_0_0_2_8": 1, "y_0_1_0_3_3": 1}, -1, 3), "the machines may hold"),
         (("count_0_0_2", {"y_0_0_0_2_8": 2, "y_0_1_0_3_3": 1}, -1, 4), "it counts a part for"),
+        (("count_0_0_2", {"y_0_0_0_2_8": 1, "y_0_1_0_3_3": 2}, -1, 4), "it counts a part for"),
         (("count_0_0_2", {"r_0_0_0_2_8": 1}, -1, 4), "it counts a part for more than it takes"),
         (("count_0_0_0", LOAD, -1, 9), "it is divided by 0"),
         (("x_0_L", {"x_0": 1}, -1, 1), None),
         (("x_0_L", {"x_0": 1}, -1, 0), "a variable may be smaller or larger"),
         (("x_0_G", {"x_0": 1}, 1, 1), "a variable may be smaller or larger"),
         (("x_0_G", {"x_0": 1}, 0, 0), "a variable may be smaller or larger"),
+        (("x_0_G", {"x_0": 1}, 0, 1), "a variable may be smaller or larger"),
         (("x_0_G", {"x_0": -1}, 1, 0), "it is no bound of a variable"),
         (("r_0_0_1_2_6_L", {"r_0_0_1_2_6": 1}, -1, 4), None),
         (("r_0_0_1_2_6_L", {"r_0_0_1_2_6": 1}, -1, 3), "a variable may be smaller or larger"),
         (("level_0", LEVEL_0 | {"w": Fraction(-1, 2)}, 1, 0), None),
         (("level_0", LEVEL_0 | {"w": -1}, 1, 0), "a plan that improves a level may reach less"),
         (("level_0", LEVEL_0, 1, 1), "there is no such level"),
+        (("level_0", LEVEL_0 | {"w": Fraction(-1, 2)}, -1, 0), "there is no such level"),
+        (("level_0", LEVEL_0 | {"r_0_0_0_2_8": 0}, 1, 0), "it leaves out what a plan reaches"),
+        (("level_0", LEVEL_0 | {"y_0_1_0_3_3": 0}, 1, 0), "it leaves out what a plan reaches"),
         (("level_0", LEVEL_0 | {"x_0": -1}, 1, 0), "it leaves out what a plan reaches"),
         (("level_0", {"w": Fraction(-1, 2)}, 1, 0), "it leaves out what a plan reaches"),
         (("level_1", {"x_0": 1, "x_1": 1, "w": -2}, 1, 0), None),
@@ -398,3 +523,53 @@ def test_a_group_holds_what_the_machines_hold_that_are_large_enough(cpu, togethe
 
     assert flaw(together) is None
     assert flaw(together - 1) == "capacity_0_0: the machines may hold more"
+
+
+def flaw_of_group(names, rows):
+    """Return the flaw of rows, where both machines are one group; it has no other flaw."""
+    program = Certificate(names, frozenset(), {}, rows, ONE, ())
+    columns = ShareColumns(TWO, program, ONE, "00", with_levels=False)
+    assert not columns.unknown
+    return ShareRows(columns, FreeCapacity(TWO)).flaw()
+
+
+@pytest.mark.parametrize(
+    ("terms", "together"),
+    [
+        ({0: 9}, 9),  # n has 8
+        ({0: 9, 4: 9}, 9),
+        ({0: 9, 3: 3}, 17),
+        ({1: 2, 2: 1}, 17),
+    ],
+)
+def test_small_parts_may_be_on_all_machines_of_a_group(terms, together):
+    names = ("y_0_0_0_9_9", "y_0_0_0_2_8", "r_0_0_0_2_8", "y_0_1_0_3_3", "y_0_1_0_9_9")
+
+    def flaw(side):
+        coefficients = {column: Fraction(a) for column, a in terms.items()}
+        row = "capacity_0_0", Constraint(coefficients, -1, Fraction(side))
+        return flaw_of_group(names, (row,))
+
+    assert flaw(together) is None
+    assert flaw(together - 1) == "capacity_0_0: the machines may hold more"
+
+
+@pytest.mark.parametrize(
+    ("piece", "length"), [("2_8", 6), ("2_20", 7), ("9_20", 0), ("10_12", 0), ("20_30", 0)]
+)
+def test_an_increment_is_as_long_as_the_largest_machine_of_a_group_allows(piece, length):
+    """Of the two machines one has room for 9 units, the other for 6."""
+    names = (f"y_0_0_0_{piece}", f"r_0_0_0_{piece}")
+
+    def flaw(side):
+        row = f"{names[1]}_L", Constraint({1: ONE}, -1, Fraction(side))
+        return flaw_of_group(names, (row,))
+
+    assert flaw(length) is None
+    assert flaw(length - 1) == f"{names[1]}_L: a variable may be smaller or larger"
+
+
+def test_rows_of_requests_without_a_column_are_refused():
+    """One that fits nowhere needs none, and no row may be about it."""
+    row = "accepted_0_0", Constraint({0: ONE}, 1, Fraction(0))
+    assert flaw_of_group(("y_0_0_0_2_8",), (row,)) == "accepted_0_0: there is no such part"

@@ -1,6 +1,7 @@
 """Certificates of independent tasks: they are accepted, prove the optimum, and nothing above it."""
 
 from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 from hypothesis import given
@@ -9,11 +10,18 @@ from dlopt import Status, solve
 from dlopt.arithmetic import exact
 from dlopt.certificate_files import check_certificate, write_certificate
 from dlopt.formats import vipr
+from dlopt.formats.vipr.certificate import Certificate, Constraint
 from dlopt.models.bag import proof_programs
 from dlopt.models.bag.proof_flowtime import total_completion_certificate
 from dlopt.models.bag.scaled_instance import ScaledInstance
 from dlopt.problems.bag import OBJECTIVES, Instance, Link, Machine, Site, Task
-from dlopt.problems.bag.certified_program import proven_value
+from dlopt.problems.bag.certified_program import (
+    BagTimes,
+    PositionProgram,
+    TotalProgram,
+    proven_value,
+)
+from dlopt.problems.certificate_units import TimeGrid
 from dlopt.result import levels_of
 from tests.examples import share
 from tests.strategies_bag import bags, bags_in_floats
@@ -143,7 +151,9 @@ def test_sites_and_ready_times_are_in_the_program(tmp_path):
         (DATED, "accepted", ("RTP range -2 inf", "RTP infeas"), "tasks may be left out"),
         (DATED, "accepted", ("OBJ min\n3 0 -1", "OBJ min\n3 0 0"), "does not count as it should"),
         (DATED, "accepted", ("z_0_0_1", "z_0_0_0"), "does not count as it should"),
+        (DATED, "accepted", ("% unit: 1", "% total: 3\n% unit: 1"), None),
         (RELEASED, "flowtime", ("total: 8", "total: x"), "do not state the total"),
+        (RELEASED, "flowtime", ("total: 8", "total: 17/2"), "do not state the total"),
         (RELEASED, "flowtime", ("total: 8", "total: 9"), "may start later"),
         (RELEASED, "flowtime", ("total: 8", "total: 7"), None),
         (RELEASED, "flowtime", ("RTP infeas", "RTP range 0 inf"), "does not claim that there is"),
@@ -177,6 +187,102 @@ def test_what_a_file_says_is_compared_with_the_instance(instance, name, change, 
     assert found is None if flaw is None else flaw in (found or ""), found
 
 
+@pytest.mark.parametrize(
+    ("name", "terms", "side", "flaw"),
+    [
+        ("total", {"z_0_1_0": -1, "z_0_1_1": -1, "z_0_1_2": -1, "z_0_1_3": 5}, 7, None),
+        ("total", {"z_0_1_0": -1, "z_0_1_1": -1, "z_0_1_3": 5}, 7, "counts task 0 for more"),
+        ("total", {"z_0_1_0": -1, "z_0_1_1": -1, "z_0_1_3": 4}, 7, None),
+        ("total", {"z_0_1_3": 5, "z_0_1_0": -3}, 7, "counts task 0 for more"),  # from 1 on it is 5
+        ("total", {"z_0_1_0": -1, "z_0_1_3": 3}, 6, "completions may be more"),
+        ("total", {"z_0_0_0": 4, "z_0_1_0": 2, "z_1_0_1": 3, "z_1_1_1": 2}, 7, None),
+        ("total", {"z_0_1_0": 3}, 7, "counts task 0 for more"),  # 4 on the other machine
+        ("total", {"z_1_0_0": 100}, 7, None),  # before its release
+        ("total", {"z_1_0_0": -5, "z_1_0_1": 3}, 7, None),
+        ("total", {"z_1_0_0": -5, "z_1_0_1": 8}, 7, "counts task 1 for more"),
+        ("total", {"z_0_1_3": -95, "z_0_1_9": 97}, 7, None),  # it starts by 3
+        ("total", {"z_0_1_9": 3}, 7, "counts task 0 for more"),
+        ("assigned_0_G", {"z_0_0_1": 1, "z_0_1_3": 1}, 1, None),
+        ("assigned_0_G", {"z_0_0_1": 1, "z_0_1_2": 1}, 1, "may start later"),
+        ("assigned_0_G", {"z_0_0_0": 1, "z_0_1_3": 1}, 1, "may start later"),
+        ("assigned_0_G", {"z_0_1_3": 1}, 1, "may start later"),
+        ("capacity_1_0_2", {"z_0_1_0": 2}, 2, None),
+        ("capacity_1_0_2", {"z_0_1_1": 2}, 2, "counts task 0 for more"),
+        ("capacity_1_0_2", {"z_0_1_0": 3}, 2, "counts task 0 for more"),
+        ("capacity_1_0_2", {"z_0_1_0": 2}, 1, "machines may do more"),
+    ],
+)
+def test_rows_about_totals(name, terms, side, flaw):
+    """Alone the tasks are complete at 2 on the second machine: of 7 units three are to spare."""
+    tasks = Task("a", 4), Task("b", 2, release=1)
+    instance = Instance(tasks, (Machine("m"), Machine("n", power=2)))
+    times = BagTimes(instance, TimeGrid(Fraction(1), Fraction(0)))
+    coefficients = {column: Fraction(a) for column, a in enumerate(terms.values())}
+    row = Constraint(coefficients, 1 if name.endswith("G") else -1, Fraction(side))
+    program = Certificate(tuple(terms), frozenset(), {}, ((name, row),), None, ())
+    found = TotalProgram(times.step_times_of_total(7), program, 7).flaw()
+    assert found is None if flaw is None else flaw in (found or ""), found
+
+
+FIRST = {f"y_{j}_0_0": 1 for j in range(3)}
+OF_TASK = {"y_1_0_0": 1, "y_1_0_1": 1, "y_1_1_0": 1}
+
+
+@pytest.mark.parametrize(
+    ("name", "terms", "sign", "side", "holds"),
+    [
+        ("place_0_0_L", FIRST, -1, 1, True),
+        ("place_0_0_L", FIRST, -1, 0, False),
+        ("place_0_0_G", FIRST, 1, 1, False),
+        ("place_0_0", FIRST, 0, 1, False),
+        ("place_0_0_L", FIRST | {"y_0_0_1": 1}, -1, 1, False),
+        ("place_0_0_L", FIRST | {"y_0_0_0": 2}, -1, 1, False),
+        ("place_0_1_L", {f"y_{j}_0_1": 1 for j in range(3)}, -1, 1, False),  # all later ones
+        ("place_1_0_L", {f"y_{j}_1_0": 1 for j in range(3)}, -1, 1, False),  # the only one
+        ("place_2_0_L", {}, -1, 1, False),
+        ("task_1_G", OF_TASK, 1, 1, True),
+        ("task_1_L", OF_TASK, -1, 1, True),
+        ("task_1_G", OF_TASK, 1, 2, False),
+        ("task_1_L", OF_TASK, -1, 0, False),
+        ("task_1", OF_TASK, 0, 2, False),
+        ("task_0_G", OF_TASK, 1, 1, False),
+        ("task_1_G", {"y_1_0_0": 1, "y_1_0_1": 1}, 1, 1, False),
+        ("task_1_G", {"y_1_0_0": 1, "y_1_0_1": 1, "y_2_1_0": 1}, 1, 1, False),
+        ("task_1_L", OF_TASK | {"y_1_0_0": 2}, -1, 1, False),
+        ("y_1_0_0_G", {"y_1_0_0": 1}, 1, 0, True),
+        ("y_1_0_0_G", {"y_1_0_0": 1}, 1, 1, False),
+        ("y_1_0_0_L", {"y_1_0_0": 1}, -1, 0, False),
+        ("y_1_0_0_G", {"y_1_0_0": -1}, 1, 0, False),
+    ],
+)
+def test_rows_about_positions(name, terms, sign, side, holds):
+    """Of two positions on the first machine the second one stands for all later ones."""
+    times = BagTimes(Instance(etc=((1, 2), (2, 3), (3, 4))), TimeGrid(Fraction(1), Fraction(0)))
+    costs = {
+        f"y_{j}_{k}_{q}": (q + 1) * (1 + j + k)
+        for j in range(3)
+        for k, q in ((0, 0), (0, 1), (1, 0))
+    }
+    columns = {column: number for number, column in enumerate(costs)}
+    coefficients = {columns[column]: Fraction(a) for column, a in terms.items()}
+    row = Constraint(coefficients, sign, Fraction(side))
+    exactly = {columns[column]: Fraction(cost) for column, cost in costs.items()}
+    program = Certificate(tuple(costs), frozenset(), exactly, ((name, row),), Fraction(1), ())
+    flaw = f"{name}: it is no constraint of the assignment"
+    assert PositionProgram(times, program).flaw() == (None if holds else flaw)
+
+
+def test_a_position_for_every_task_holds_one_and_no_column_is_anything_else():
+    times = BagTimes(Instance(etc=((1,), (2,))), TimeGrid(Fraction(1), Fraction(0)))
+    names = "y_0_0_0", "y_1_0_0", "y_0_0_1", "y_1_0_1"
+    costs = dict(enumerate(map(Fraction, (1, 2, 2, 4))))
+    row = "place_0_1_L", Constraint({2: Fraction(1), 3: Fraction(1)}, -1, Fraction(1))
+    program = Certificate(names, frozenset(), costs, (row,), Fraction(1), ())
+    assert PositionProgram(times, program).flaw() is None
+    more = replace(program, names=(*names, "y"), constraints=())
+    assert PositionProgram(times, more).flaw() == "its columns are not the positions of all tasks"
+
+
 @pytest.mark.property
 @share(1 / 4)
 @given(bags(deadlines=False, tasks=3))
@@ -198,9 +304,10 @@ def test_no_total_above_the_optimum_is_certified(instance):
 
 
 def test_dates_exclude_times_as_objectives():
-    result = solve(ETC)
-    certificate = vipr.parse(vipr.to_text(result.certificate))
-    assert "may be left out" in proven_value(DATED, result, certificate)[1]
+    for name in ("makespan", "flowtime"):
+        result = solve(ETC, objective=name)
+        certificate = vipr.parse(vipr.to_text(result.certificate))
+        assert "may be left out" in proven_value(DATED, result, certificate)[1]
 
 
 def test_limits_end_the_search_for_a_proof(monkeypatch):

@@ -172,6 +172,7 @@ def test_a_gap_that_is_open_has_a_certificate_of_its_bound(tmp_path):
     ("name", "change", "flaw"),
     [
         ("benefit", ("unit: 1", "unit: 0"), "do not state the unit"),
+        ("benefit", ("unit: 1", "unit: -1"), "do not state the unit"),
         ("benefit", ("unit: 1", "unit: 2"), "may have more benefit on group"),
         ("benefit", ("groups: 0 1", "groups: 0"), "do not state the group of every machine"),
         ("benefit", ("groups: 0 1", "groups: 1 0"), "may have more benefit on group"),
