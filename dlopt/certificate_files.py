@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from dlopt.arithmetic import FLOATING, ROUNDING, exact, is_number, shown
+from dlopt.certificates import Certificate, InfeasibilityProof
 from dlopt.errors import NotApplicableError
 from dlopt.formats import vipr
 from dlopt.json_files import load_text, replacing
@@ -17,6 +20,10 @@ from dlopt.result import Objective, Result, Status, Value, Violation, levels_of
 
 NOT_CERTIFIED = " is claimed, not certified: "
 """Between a claim and the reason why it has no certificate, in the reason of a certified result."""
+
+_LONG = 10**100
+"""Of shorter numbers no sum of products in a proof has too many digits to be written and read, in
+programs that are not very large."""
 
 
 def write_certificate(result: Result[Any], path: str | os.PathLike[str]) -> None:
@@ -67,6 +74,52 @@ def certificate_text(result: Result[object]) -> str:
     if result.certificate is None:
         raise NotApplicableError(f"there is no certificate: {reason_for_no_certificate(result)}")
     return vipr.to_text(result.certificate)
+
+
+def with_writable_certificate(result: Result[Any]) -> Result[Any]:
+    """Return a result without a certificate that no file can state: its numbers are too long.
+
+    What it proves is proven in exact arithmetic, then.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from dlopt.api import load, solve
+    >>> result = solve(load("admission/two-tasks-one-channel"), "bound-window-cuts")
+    >>> with_writable_certificate(result) is result
+    True
+    >>> costs = (Fraction(1, 10**5000), *result.certificate.costs[1:])
+    >>> long = replace(result, certificate=replace(result.certificate, costs=costs))
+    >>> with_writable_certificate(long).proof
+    'exact'
+    """
+    certificate = result.certificate
+    if certificate is None or not any(map(_is_long, _numbers(certificate))):
+        return result
+    try:
+        vipr.parse(vipr.to_text(certificate))
+    except ValueError:
+        why = "no certificate: its numbers have more digits than Python reads"
+        reason = why if result.reason is None else f"{result.reason}; {why}"
+        return replace(result, certificate=None, proof="exact", reason=reason)
+    return result
+
+
+def _is_long(number: Fraction | None) -> bool:
+    return number is not None and max(abs(number.numerator), number.denominator) > _LONG
+
+
+def _numbers(certificate: Certificate) -> Iterator[Fraction | None]:
+    """Yield the numbers of a certificate; others are sums of products of them."""
+    if isinstance(certificate, InfeasibilityProof):
+        for _, terms, _, side in certificate.constraints:
+            yield from (side, *(weight for _, weight in terms))
+        return
+    yield from (certificate.bound, *certificate.costs)
+    for terms in (*certificate.rows, *(leaf.multipliers for leaf in certificate.leaves)):
+        yield from (weight for _, weight in terms)
+    for sides in (*certificate.row_bounds, *certificate.column_bounds):
+        yield from sides
 
 
 def reason_for_no_certificate(result: Result[object]) -> str:
