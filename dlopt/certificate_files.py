@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 from dlopt.arithmetic import FLOATING, ROUNDING, exact, is_number, shown
 from dlopt.certificates import Certificate, InfeasibilityProof
@@ -20,6 +20,8 @@ from dlopt.result import Objective, Result, Status, Value, Violation, levels_of
 
 NOT_CERTIFIED = " is claimed, not certified: "
 """Between a claim and the reason why it has no certificate, in the reason of a certified result."""
+
+SolutionT = TypeVar("SolutionT")
 
 _LONG = 10**100
 """Of shorter numbers no sum of products in a proof has too many digits to be written and read, in
@@ -76,7 +78,7 @@ def certificate_text(result: Result[object]) -> str:
     return vipr.to_text(result.certificate)
 
 
-def with_writable_certificate(result: Result[Any]) -> Result[Any]:
+def with_writable_certificate(result: Result[SolutionT]) -> Result[SolutionT]:
     """Return a result without a certificate that no file can state: its numbers are too long.
 
     What it proves is proven in exact arithmetic, then.
@@ -84,8 +86,9 @@ def with_writable_certificate(result: Result[Any]) -> Result[Any]:
     Examples
     --------
     >>> from fractions import Fraction
-    >>> from dlopt.api import load, solve
-    >>> result = solve(load("admission/two-tasks-one-channel"), "bound-window-cuts")
+    >>> from dlopt.api import solve
+    >>> from dlopt.io import read
+    >>> result = solve(read("instances/admission/two-tasks-one-channel.json"), "bound-window-cuts")
     >>> with_writable_certificate(result) is result
     True
     >>> costs = (Fraction(1, 10**5000), *result.certificate.costs[1:])
