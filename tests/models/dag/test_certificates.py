@@ -14,8 +14,9 @@ from dlopt.formats import vipr
 from dlopt.models.dag import proof_search
 from dlopt.models.dag.lower_bounds import compute_heads_tails
 from dlopt.models.dag.proof_facts import LatestStart, ProofWriter, write_fact
-from dlopt.models.dag.proof_propagation import Windows, machine_groups
+from dlopt.models.dag.proof_propagation import Windows
 from dlopt.models.dag.proof_search import ProofSearch, infeasibility_proof
+from dlopt.models.dag.proof_times import machine_groups
 from dlopt.models.dag.scaled_instance import ScaledInstance
 from dlopt.problems.dag import Edge, Graph, Instance, Lan, Machine, Network, Task
 from dlopt.problems.dag.certified_program import proven_value
