@@ -186,10 +186,28 @@ def remarks_of(
     columns = "columns: z_j_g_t says that task j has started by instant t on machine group g"
     if isinstance(excluded, int):
         claim = "no schedule is complete by the makespan, in units since the origin"
-        named: tuple[str, ...] = (f"makespan: {excluded}",)
-    else:
-        claim = "no schedule has fewer tardy graphs, or as many and no larger total of completions"
-        levels = zip(("tardy", "total"), excluded, strict=True)
-        named = tuple(f"{name}: {level}" for name, level in levels if level is not None)
-        columns += "; completions of graphs follow the tasks, and that fewer graphs are tardy"
-    return (*grid, *named, f"machine groups: {machines}", columns, f"claim: {claim}")
+        return (
+            *grid,
+            f"makespan: {excluded}",
+            f"machine groups: {machines}",
+            columns,
+            f"claim: {claim}",
+        )
+    named = {"tardy": excluded.tardy, "total": excluded.total}
+    count = sum(len(graph.tasks) for graph in scaled.instance.graphs)
+    own, fewer = len(groups) - 1, count + len(scaled.instance.graphs)
+    total = "the total of completions in units since the origin"
+    claim = "no schedule has at most so many tardy graphs"
+    if excluded.tardy is None:
+        claim = f"no schedule has at most {total}"
+    elif excluded.total is not None:
+        claim = f"no schedule has fewer tardy graphs, or as many and at most {total}"
+    return (
+        *grid,
+        *(f"{name}: {level}" for name, level in named.items() if level is not None),
+        f"machine groups: {machines}",
+        columns,
+        f"columns: tasks {count} to {fewer - 1} are completions of graphs, in group {own}",
+        f"columns: task {fewer} has started if fewer graphs are tardy than stated",
+        f"claim: {claim}",
+    )
