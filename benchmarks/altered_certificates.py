@@ -43,7 +43,7 @@ _SUBPROBLEMS = 30
 """Limit on the branch-and-bound nodes of a forged proof."""
 _FACTORS = tuple(Fraction(n, 100) for n in (0, 25, 50, 75, 90, 99))
 _ROW = (
-    r"(?:row|cut|[zqyxrm]_|w_|assigned|release|monotone|precedence|capacity|conflict|total|tardy|task|place"
+    r"(?:row|cut|[zqyxrm]_|w_|assigned|release|monotone|precedence|capacity|conflict|symmetry|total|tardy|task|place"
     r"|accepted|piece|count|level)\S* [GL] "
 )
 _TENTHS = (Fraction(1, 2), Fraction(9, 10), Fraction(99, 100))
@@ -204,7 +204,7 @@ def _neighbouring(subject: CertifiedInstance, draw: random.Random) -> str:
     theirs = text.splitlines()
     if draw.random() < 0.5:  # with the claim of its own
         kept = draw.choice(
-            ("% makespan", "% tardy", "% total", "% origin", "% unit", "% rejections")
+            ("% makespan", "% tardy", "% total", "% order", "% origin", "% unit", "% rejections")
         )
         own = [line for line in theirs if line.startswith(kept)]
         ours = [line for line in ours if not line.startswith(kept)] + own

@@ -145,6 +145,10 @@ _GRAPHS = (
         "makespan",
     ),
     (
+        _graph((1,) * 4, [{"work": w} for w in (2, 3, 3, 3)], [(0, k, 4) for k in (1, 2, 3)]),
+        "makespan",
+    ),
+    (
         _graph((1, 1), [{"work": w} for w in (2, 3, 3)], [(0, 1, 1), (0, 2, 1)], arrival=_THIRD),
         "total-response-time",
     ),

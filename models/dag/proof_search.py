@@ -34,10 +34,12 @@ from dlopt.models.dag.proof_facts import Fact, ProofWriter, write_fact
 from dlopt.models.dag.proof_levels import LevelRules
 from dlopt.models.dag.proof_machine_order import ConflictRules
 from dlopt.models.dag.proof_propagation import WindowPropagation, Windows
+from dlopt.models.dag.proof_symmetry import SymmetryRules
 from dlopt.models.dag.proof_times import (
     NO_LATEST,
     ExcludedLevels,
     completion_times,
+    exchangeable_groups,
     machine_groups,
     makespan_times,
     remarks_of,
@@ -48,7 +50,7 @@ MAX_SIZE = 3_000
 """Jobs and arcs up to which a proof is tried. Chosen by hand, for the time of it."""
 MAX_TRANSFERS = 500_000
 """Arcs times pairs of groups up to which it is tried. Chosen by hand, for the time of it."""
-MAX_JOBS_IN_CASES = 2_000
+MAX_JOBS_IN_CASES = 8_000
 """Jobs of all cases together that are distinguished. Chosen by hand, for the time of them."""
 
 
@@ -175,7 +177,15 @@ class ProofSearch:
             self.known_heads[len(scaled.jobs) : -1, -1] = completions
         self.rules = WindowPropagation(times)
         self.conflicts = ConflictRules(self.rules)
+        exchangeable = [] if self.levels else exchangeable_groups(scaled, groups)
+        order = self._jobs_by_slack() if exchangeable else []
+        self.symmetry = SymmetryRules(self.rules, exchangeable, order)
         self.cases = 0
+
+    def _jobs_by_slack(self) -> list[int]:
+        """Return the jobs, those with the longest paths through them first."""
+        paths = self.known_heads + self.rules.costs + self.known_tails
+        return [int(job) for job in np.argsort(-paths.min(axis=1), kind="stable")]
 
     def refute(self, *, cases: bool = True) -> Fact | None:
         """Return a contradiction that follows from what is excluded, or None if none is found."""
@@ -196,7 +206,11 @@ class ProofSearch:
     def consequence(self, windows: Windows) -> Fact | None:
         """Propagate what is known; return a contradiction if there is one."""
         self.rules.propagate_arcs(windows)
-        while self._propagate_levels(windows) or self.conflicts.propagate(windows):
+        while (
+            self._propagate_levels(windows)
+            or self.symmetry.propagate(windows)
+            or self.conflicts.propagate(windows)
+        ):
             self.rules.propagate_arcs(windows)
         return self.rules.contradiction(windows)
 
@@ -320,4 +334,5 @@ class ProofSearch:
         writer = ProofWriter(self.rules.times.numbers)
         write_fact(contradiction, writer)
         writer.conclude(contradiction.known())
-        return writer.proof(remarks_of(self.scaled, self.rules.groups, self.excluded))
+        order = [self.rules.times.numbers[job] for job in self.symmetry.order]
+        return writer.proof(remarks_of(self.scaled, self.rules.groups, self.excluded, order))

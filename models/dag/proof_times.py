@@ -67,7 +67,18 @@ def machine_groups(scaled: ScaledInstance, *, single_machines: bool) -> list[lis
     """Return the machines in groups: of identical ones where nothing is sent, or one by one."""
     if scaled.communication_free and not single_machines:
         return scaled.identical_machines
-    return [[machine] for machine in range(scaled.machine_count)]
+    return [[machine] for group in scaled.identical_machines for machine in group]
+
+
+def exchangeable_groups(scaled: ScaledInstance, groups: list[list[int]]) -> list[int]:
+    """Return the groups of single machines that may be exchanged with the group before."""
+    kind = {m: k for k, group in enumerate(scaled.identical_machines) for m in group}
+    return [
+        g
+        for g in range(1, len(groups))
+        if len(groups[g]) == len(groups[g - 1]) == 1
+        and kind[groups[g][0]] == kind[groups[g - 1][0]]
+    ]
 
 
 def makespan_times(
@@ -178,7 +189,10 @@ class ExcludedLevels(NamedTuple):
 
 
 def remarks_of(
-    scaled: ScaledInstance, groups: Sequence[Sequence[int]], excluded: int | ExcludedLevels
+    scaled: ScaledInstance,
+    groups: Sequence[Sequence[int]],
+    excluded: int | ExcludedLevels,
+    order: Sequence[int],
 ) -> tuple[str, ...]:
     """Return what the head of a certificate says of units, groups, columns and the claim."""
     grid = (f"unit: {1 / scaled.scale}", f"origin: {scaled.origin}")
@@ -186,10 +200,12 @@ def remarks_of(
     columns = "columns: z_j_g_t says that task j has started by instant t on machine group g"
     if isinstance(excluded, int):
         claim = "no schedule is complete by the makespan, in units since the origin"
+        tasks = " ".join(map(str, order))
         return (
             *grid,
             f"makespan: {excluded}",
             f"machine groups: {machines}",
+            *([f"order: {tasks}"] if tasks else []),
             columns,
             f"claim: {claim}",
         )

@@ -1,5 +1,6 @@
 """Rows about tardy graphs and totals hold in every schedule they are about; others are refused."""
 
+from dataclasses import replace
 from fractions import Fraction
 from math import floor
 
@@ -10,7 +11,19 @@ from hypothesis import strategies as st
 from dlopt.arithmetic import exact
 from dlopt.formats.vipr import Certificate, Constraint
 from dlopt.problems.certificate_units import TimeGrid
-from dlopt.problems.dag import Edge, Graph, Instance, Machine, Placement, Solution, Task, violations
+from dlopt.problems.dag import (
+    Edge,
+    Graph,
+    Instance,
+    Lan,
+    Link,
+    Machine,
+    Network,
+    Placement,
+    Solution,
+    Task,
+    violations,
+)
 from dlopt.problems.dag.certified_levels import LevelProgram, Levels
 from dlopt.problems.dag.certified_times import DagTimes
 from dlopt.problems.dag.objectives import completions
@@ -232,3 +245,35 @@ def test_due_dates_of_floats_are_as_late_as_the_checker_of_plans_allows():
     assert exactly == 2**60
     assert 2e-9 < (late - exactly) / 2**60 < 3e-9
     assert DagTimes(THREE, grid, ((0,),)).due(2) is None
+
+
+@pytest.mark.parametrize(
+    ("change", "pairs"),
+    [
+        ({}, {(0, 1), (1, 2), (0, 2)}),
+        ({"machines": (Machine("m"), Machine("n", power=2), Machine("o"))}, {(0, 2)}),
+        ({"network": Network(links=(Link(0, 1, bandwidth=2),))}, {(0, 1)}),
+        ({"network": Network(links=(Link(2, 1, bandwidth=2),))}, {(1, 2)}),
+        ({"network": Network(links=(Link(0, 1, bandwidth=2), Link(1, 0, bandwidth=3)))}, set()),
+    ],
+)
+def test_machines_may_be_exchanged_if_no_time_changes(change, pairs):
+    graph = Graph("g", (Task("a", work=2), Task("b", work=2)), (Edge(0, 1, 12),))
+    given_machines = {"machines": tuple(Machine(f"m{k}") for k in range(3))}
+    instance = Instance(graphs=(graph,), **(given_machines | change))
+    times = DagTimes(instance, TimeGrid(Fraction(1), ORIGIN), ((0,), (1,), (2,)))
+    found = {(g, h) for g in range(3) for h in range(g + 1, 3) if times.are_exchangeable(g, h)}
+    assert found == pairs
+    joined = DagTimes(instance, TimeGrid(Fraction(1), ORIGIN), ((0, 1), (2,)))
+    assert not joined.are_exchangeable(0, 1)
+
+
+def test_input_and_output_keep_machines_from_being_exchanged():
+    network = Network("scheduler", "counted", 2, 1, (Lan("a", 4), Lan("b", 2)))
+    graphs = (Graph("g", (Task("a", work=2),), lan=0, input=8),)
+    machines = (Machine("m", lan=0), Machine("n", lan=1), Machine("o", lan=0))
+    for graph in (graphs[0], replace(graphs[0], input=0, output=8)):
+        times = DagTimes(
+            Instance(machines, (graph,), network), TimeGrid(Fraction(1), ORIGIN), ((0,), (1,), (2,))
+        )
+        assert [times.are_exchangeable(0, 1), times.are_exchangeable(0, 2)] == [False, True]

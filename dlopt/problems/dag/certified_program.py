@@ -6,7 +6,8 @@ times that are rounded down to the grid ends at ``T + 1`` or later, as these sta
 instants, and those of the instance end no earlier. Of numbers of tardy graphs and of responses, it
 is that of `dlopt.problems.dag.certified_levels`: all schedules that are better in the first level
 that differs. Remarks state the grid (``unit``, ``origin``), the groups of machines, and either
-``makespan`` or the levels, ``tardy`` and ``total``. Rules about LANs are left out, which is a
+``makespan`` or the levels, ``tardy`` and ``total``; and the ``order`` of tasks by which machines
+are numbered that may be exchanged. Rules about LANs are left out, which is a
 relaxation.
 """
 
@@ -27,6 +28,7 @@ from dlopt.problems.dag.goals import OBJECTIVES
 from dlopt.problems.step_formulation import StepProgram
 from dlopt.result import Result, Value
 
+_ORDER = re.compile(r"[0-9]{1,6}( [0-9]{1,6})*")
 _GROUPS = re.compile(r"[0-9]{1,6}( [0-9]{1,6})*(; [0-9]{1,6}( [0-9]{1,6})*)*")
 
 
@@ -90,7 +92,8 @@ def _proven_makespan(
     if last is None:
         return None, "its remarks do not state the makespan"
     value = times.grid.time_of(last + 1) - counts_from
-    return value, StepProgram(times.task_times(last), certificate).flaw()
+    order = _stated_order(certificate.remarks, len(times.tasks))
+    return value, StepProgram(times.task_times(last, order), certificate).flaw()
 
 
 def _proven_levels(
@@ -112,6 +115,13 @@ def _proven_levels(
     arrivals = (exact(graph.arrival) - times.grid.origin for graph in times.instance.graphs)
     response = (total + 1) * times.grid.unit - sum(arrivals, Fraction(0))
     return (response if tardy is None else (tardy, response)), flaw
+
+
+def _stated_order(remarks: Mapping[str, str], tasks: int) -> tuple[int, ...]:
+    """Return the order of all tasks that a remark states; empty if it is none."""
+    text = remarks.get("order", "")
+    order = tuple(map(int, text.split())) if _ORDER.fullmatch(text) else ()
+    return order if sorted(order) == list(range(tasks)) else ()
 
 
 def _stated_integer(remarks: Mapping[str, str], key: str) -> int | None:

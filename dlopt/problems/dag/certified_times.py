@@ -36,6 +36,8 @@ class DagTimes:
     ----------
     tasks : list of (int, int)
         Graph and task.
+    transfers : callable
+        Returns how long an edge takes at least, by groups; None of two tasks without an edge.
 
     Examples
     --------
@@ -50,6 +52,7 @@ class DagTimes:
     def __init__(self, instance: Instance, grid: TimeGrid, groups: Groups) -> None:
         self.instance, self.grid, self.groups = instance, grid, groups
         self.times = CheckerTimes(instance)
+        self.transfers = cache(self._transfers)  # many rows are about one edge
         self.tasks = [
             (g, t) for g, one in enumerate(instance.graphs) for t in range(len(one.tasks))
         ]
@@ -81,8 +84,11 @@ class DagTimes:
         """The least time from the end of each task in each group until its output is there."""
         return self._least_times(self._delivery)
 
-    def task_times(self, last: int) -> TaskTimes:
-        """Return the times of all schedules that are complete by an instant."""
+    def task_times(self, last: int, order: tuple[int, ...] = ()) -> TaskTimes:
+        """Return the times of all schedules that are complete by an instant.
+
+        `order` is that of the tasks by which groups are numbered that may be exchanged.
+        """
         latest = tuple(
             tuple(
                 None if cost is None or out is None else last - out - cost
@@ -96,11 +102,30 @@ class DagTimes:
             latest,
             tuple(map(len, self.groups)),
             all_run=True,
-            transfers=cache(self.transfers),  # many rows are about one edge
+            transfers=self.transfers,
+            exchangeable=cache(self.are_exchangeable),
+            order=order,
         )
 
-    def transfers(self, source: int, target: int) -> list[list[int]] | None:
-        """Return how long an edge takes at least, by groups; None if there is none."""
+    def are_exchangeable(self, one: int, other: int) -> bool:
+        """Tell whether exchanging the machines of two groups changes no time of the program."""
+        rows = (*self.costs, *self.releases, *self.deliveries)
+        if len(self.groups[one]) != len(self.groups[other]) or any(
+            r[one] != r[other] for r in rows
+        ):
+            return False
+        swap = list(range(len(self.groups)))
+        swap[one], swap[other] = other, one
+        for edge in self.edges:
+            times = self.transfers(*edge)
+            assert times is not None  # it is an edge
+            for g, h in product(range(len(swap)), (one, other)):
+                same = times[g][h] == times[swap[g]][swap[h]]
+                if not same or times[h][g] != times[swap[h]][swap[g]]:
+                    return False
+        return True
+
+    def _transfers(self, source: int, target: int) -> list[list[int]] | None:
         edge = self.edges.get((source, target))
         if edge is None:
             return None

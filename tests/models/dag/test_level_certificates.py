@@ -44,8 +44,11 @@ def proven(instance, result):
 
 @pytest.mark.property
 @share(1 / 2)
-@given(dag(tasks=4), st.sampled_from(sorted(LEVELS)))
-def test_certificates_prove_the_optimum_and_no_more(instance, objective):
+@given(dag(tasks=4), st.sampled_from(sorted(LEVELS)), st.booleans())
+def test_certificates_prove_the_optimum_and_no_more(instance, objective, identical):
+    if identical:  # of tasks that have a work
+        machines = (replace(instance.machines[0], id=m.id) for m in instance.machines)
+        instance = replace(instance, machines=tuple(machines))
     assume(instance.absolute_deadlines is not None or "tardy" not in objective)
     result = solve(instance, objective=objective)
     if result.certificate is not None:
