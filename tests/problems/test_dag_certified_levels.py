@@ -154,7 +154,7 @@ def stated(instance, levels, name, terms, sign, side):
 
 
 @pytest.mark.property
-@share(2 / 3)
+@share(1 / 2)
 @given(st.data())
 def test_rows_that_are_accepted_hold_in_every_schedule(data):
     instance = data.draw(instances())

@@ -43,7 +43,7 @@ def proven(instance, result):
 
 
 @pytest.mark.property
-@share(1 / 2)
+@share(1 / 4)
 @given(dag(tasks=4), st.sampled_from(sorted(LEVELS)), st.booleans())
 def test_certificates_prove_the_optimum_and_no_more(instance, objective, identical):
     if identical:  # of tasks that have a work
