@@ -254,6 +254,8 @@ def test_due_dates_of_floats_are_as_late_as_the_checker_of_plans_allows():
         ({"machines": (Machine("m"), Machine("n", power=2), Machine("o"))}, {(0, 2)}),
         ({"network": Network(links=(Link(0, 1, bandwidth=2),))}, {(0, 1)}),
         ({"network": Network(links=(Link(2, 1, bandwidth=2),))}, {(1, 2)}),
+        ({"network": Network(links=(Link(2, 1, bandwidth=2), Link(1, 2, 1)))}, set()),
+        ({"network": Network(links=(Link(1, 2, bandwidth=2), Link(2, 1, 1)))}, set()),
         ({"network": Network(links=(Link(0, 1, bandwidth=2), Link(1, 0, bandwidth=3)))}, set()),
     ],
 )

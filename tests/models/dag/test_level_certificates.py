@@ -129,6 +129,7 @@ def test_floats_are_certified_with_the_tolerance_of_due_dates():
         (BOTH, ("tardy: 2", "tardy: 5/2"), "do not state the levels"),
         (BOTH, ("unit: 2", "unit: 4"), "may start later"),
         (BOTH, ("origin: 0", "origin: 1"), "arrives before the origin"),
+        (BOTH, ("groups: 0", "groups: x"), "do not state unit, origin and machine groups"),
         ("tardy-graphs", ("tardy: 1", "tardy: 2"), "more graphs may be tardy"),
         ("tardy-graphs", ("tardy: 1", "total: 1"), "do not state the levels"),
         ("tardy-graphs", ("RTP infeas", "RTP range 0 inf"), "does not claim"),
