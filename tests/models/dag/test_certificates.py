@@ -191,6 +191,24 @@ def test_machines_that_may_be_exchanged_are_used_in_the_order_of_their_first_tas
     assert flaw is not None
 
 
+def test_tasks_that_run_on_none_of_the_machines_that_may_be_exchanged():
+    tasks = tuple(Task(name, costs=row) for name, row in (("a", (7, None, None)), ("b", (9, 3, 3))))
+    tasks += (Task("c", costs=(9, 3, 3)), Task("d", costs=(9, 4, 4)))
+    graph = Graph("g", tasks, (Edge(1, 2, 4),))
+    instance = Instance((*TWO, Machine("o")), (graph,))
+    result = solve(instance)
+    assert (result.value, result.proof) == (7, "certificate")
+    scaled = ScaledInstance.from_instance(instance)
+    groups = machine_groups(scaled, single_machines=True)
+    search = ProofSearch(scaled, compute_heads_tails(scaled), 7, groups)
+    windows = search.rules.initial_windows()
+    assert (search.symmetry.followers, search.symmetry.order[0]) == ([2], 0)
+    assert search.symmetry.propagate(windows)
+    second = search.symmetry.order[1]
+    assert (windows.latest[second] >= 0).tolist() == [False, True, False]
+    assert not search.symmetry.propagate(windows)
+
+
 @pytest.mark.parametrize("forward", [True, False])
 def test_heads_and_latest_starts_are_proven_by_refutation(forward):
     """Three tasks on two machines, before a fourth or after it, take two units."""
