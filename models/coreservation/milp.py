@@ -42,7 +42,7 @@ from dlopt.models.coreservation.scaled_instance import ScaledInstance
 from dlopt.models.coreservation.solutions import is_feasible
 from dlopt.result import Limits
 
-MAX_UNITS = 1 << 20
+MAX_UNITS = 1 << 10
 """With more units than this, CPU is given to the solver as a share of the largest machine.
 
 Chosen by hand: solvers in floats are inaccurate where coefficients are very large.
