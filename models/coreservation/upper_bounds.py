@@ -98,13 +98,6 @@ CP-SAT propagates such sums unit by unit and may not end. Chosen by hand: those 
 smaller.
 """
 
-LONG_SLOPE = 1 << 10
-"""Units of CPU from which on a share that may be raised is a long one.
-
-CP-SAT reaches the best shares of long slopes step by step, and may not end even for ten requests;
-in a MILP the length does not matter. Chosen by hand: it proves slopes of 20 units in .02 s where
-the MILP takes .1 s, and does not prove those of 20,000 in a minute.
-"""
 LONG_SLOPES_TIME_SHARE = 1 / 2
 """For the full model as a MILP if benefits have long slopes; chosen by hand."""
 
@@ -319,24 +312,12 @@ def _has_large_integers(state: PortfolioState, level: str) -> bool:
 
 def _has_long_slopes(state: PortfolioState, level: str) -> bool:
     """Tell whether CP-SAT would raise shares in many small steps."""
-    return (
-        state.options.full_model
-        and state.options.formulation == "cp-sat"
-        and level == "benefit"
-        and any(
-            segment.slope and segment.high - segment.low >= LONG_SLOPE
-            for part in state.scaled.parts
-            for segment in part.segments
-        )
-    )
+    is_asked = state.options.full_model and state.options.formulation == "cp-sat"
+    return is_asked and level == "benefit" and milp.has_long_slopes(state.scaled)
 
 
 def _has_few_long_slopes(state: PortfolioState, level: str) -> bool:
     return _is_small(state) and _has_long_slopes(state, level)
-
-
-def _has_many_long_slopes(state: PortfolioState, level: str) -> bool:
-    return not _is_small(state) and _has_long_slopes(state, level)
 
 
 def _has_full_model(state: PortfolioState, level: str) -> bool:
@@ -353,12 +334,7 @@ STEPS: tuple[Step[PortfolioState, Fraction], ...] = (
     ),
     # Quadratic in the instants, so it is cheap for few requests only.
     Step("fractional knapsacks", 1, fractional_knapsack_bound, _is_small_and_relaxed),
-    Step(
-        "full model with long slopes",
-        LONG_SLOPES_TIME_SHARE,
-        milp_bound,
-        _has_few_long_slopes,
-    ),
+    Step("full model, long slopes", LONG_SLOPES_TIME_SHARE, milp_bound, _has_few_long_slopes),
     Step("aggregated relaxation", RELAXATION_TIME_SHARE, relaxation_bound, _is_small_and_relaxed),
     Step(
         "brief aggregated relaxation",
@@ -409,7 +385,7 @@ STEPS: tuple[Step[PortfolioState, Fraction], ...] = (
         _has_few_requests,
     ),
     Step("full model as a MILP", MILP_PROBE_TIME_SHARE, milp_bound, _has_large_integers),
-    Step("full model with many long slopes", 1, milp_bound, _has_many_long_slopes),
+    Step("full model with many long slopes", 1, milp_bound, _has_long_slopes),
     Step("full model", 1, full_model_bound, _has_full_model),
 )
 """The portfolio of a level."""
