@@ -33,6 +33,9 @@ MILP_BOUND_MARGIN = SOLVER / 4
 """Share by which the dual bound of a MILP solver is lowered, for what its tolerances may have cut
 off. Chosen by hand, below the tolerance `SOLVER` at which value and bound count as equal."""
 
+LARGEST_SHOWN = 10**15
+"""Instants from which on all digits are shown: dates in nanoseconds differ in the last ones."""
+
 RELAXED_INCUMBENT = 1e-7
 """Relative amount by which the incumbent's completion time is increased where it bounds a model, so
 that the solver's tolerance does not cut the incumbent off: the solver's feasibility tolerance."""
@@ -83,6 +86,7 @@ class SingleLoadSearch:
         self.upper: Any = last_result(incumbent)
         self.bound_refuted = False
         self.proven = True
+        self.fewest = 1  # nodes, as proven
         self.running: tuple[PrefixMilp | SequencingMilp, Outcome] | None = None
         self.plan_class: PlanClass = "single" if installments == 1 else "k"
 
@@ -104,6 +108,10 @@ class SingleLoadSearch:
 
     def minimise_nodes(self) -> Answer:
         """Return the schedule of fewest nodes that meets the deadline, as early as it can end."""
+        single = self._best_single_node()
+        if self.formulation != "sequence" and not self._is_late(last_result(single)):
+            known = Outcome(Status.OPTIMAL, 1, 1, {}, True, self.solver, None)
+            return replace(self._finished_result("nodes", single, 1, 1, known), solver=None)
         on_all_nodes = self._minimum_completion(self.instance.cluster.nodes)
         if self._is_late(on_all_nodes.completion):
             self.proven = on_all_nodes.outcome.proven
@@ -119,6 +127,7 @@ class SingleLoadSearch:
             elif self._is_provably_late(result.bound):
                 low = middle + 1
                 self.proven = self.proven and result.outcome.proven
+                self.fewest = low
             else:
                 return self._limit_result("nodes", plan, low)
         return self._finished_result("nodes", plan, count_nodes(plan), low, outcome)
@@ -323,21 +332,25 @@ class SingleLoadSearch:
     def _limit_result(self, objective: str, plan: Solution | None, bound: Any) -> Answer:
         if plan is not None and self._is_late(last_result(plan)):
             plan = None
-        value = None
+        value, status, proof = None, Status.LIMIT, self._proof_kind()
         if plan is not None:
-            value = last_result(plan) if objective == "completion" else count_nodes(plan)
+            value, status = last_result(plan), Status.FEASIBLE
+        if plan is not None and objective == "nodes":
+            value, bound = count_nodes(plan), bound or self.fewest
+            status = Status.OPTIMAL if value == bound else status
+            proof = "exact" if bound == 1 else proof
         return Result(
-            Status.LIMIT if plan is None else Status.FEASIBLE,
+            status,
             solution=plan,
             objective=objective,
             value=value,
             bound=bound,
-            reason=self._limit_reason(),
+            reason=None if status is Status.OPTIMAL else self._limit_reason(),
             method="exact",
             plan_class=self.plan_class,
             installments=self.installments if self.installments > 1 else None,
             solver=self.solver,
-            proof=None if bound is None else self._proof_kind(),
+            proof=None if bound is None else proof,
         )
 
     def _undecided_result(self, objective: str, result: CompletionResult) -> Answer:
@@ -363,7 +376,7 @@ class SingleLoadSearch:
         if not self._is_provably_late(result.bound):
             return self._undecided_result(objective, result)
         minimum = self.scaled.unscale_instant(result.completion)
-        reason = f"the minimum completion time is {shown(minimum)}"
+        reason = f"the minimum completion time is {_shown_instant(minimum)}"
         if self.instance.cluster.identical and self.installments == 1:
             done = self.prefixes.maximum_load(self.instance.absolute_deadline)
             done, total = self.scaled.unscale_load(done), self.scaled.original.load
@@ -378,6 +391,11 @@ class SingleLoadSearch:
             solver_version=result.outcome.version,
             proof=self._proof_kind(),
         )
+
+
+def _shown_instant(instant: Any) -> str:
+    """Return an instant as text, with all digits of dates in nanoseconds."""
+    return shown(instant) if abs(instant) < LARGEST_SHOWN else str(round(instant))
 
 
 def lower_by_tolerance(bound: Any, outcome: Outcome) -> Any:
