@@ -62,7 +62,7 @@ KINDS: Mapping[str, Kind] = {
 
 
 def late_tasks(kind: Kind, draw: random.Random, tasks: int, machines: int) -> bag.Instance:
-    """Return tasks that arrive one after another."""
+    """Return tasks that arrive one after another, on machines that are busy at first."""
     made = tuple(
         bag.Task(
             f"t{k}",
@@ -71,7 +71,8 @@ def late_tasks(kind: Kind, draw: random.Random, tasks: int, machines: int) -> ba
         )
         for k in range(tasks)
     )
-    return bag.Instance(made, tuple(bag.Machine(f"m{k}") for k in range(machines)))
+    busy = (kind.instant(draw.uniform(1, 20)) for _ in range(machines))
+    return bag.Instance(made, tuple(bag.Machine(f"m{k}", ready=at) for k, at in enumerate(busy)))
 
 
 def matrix(kind: Kind, draw: random.Random, tasks: int, machines: int) -> bag.Instance:
@@ -82,16 +83,20 @@ def matrix(kind: Kind, draw: random.Random, tasks: int, machines: int) -> bag.In
 
 
 def shares(kind: Kind, draw: random.Random, requests: int, machines: int) -> coreservation.Instance:
-    """Return requests whose benefit grows with their shares."""
+    """Return requests of two parts, whose benefit grows with the share of one of them."""
     made = []
     for k in range(requests):
         start, wanted = draw.uniform(1, 15), draw.uniform(1, 20)
         cpu, least = kind.number(wanted), kind.number(wanted * draw.uniform(0.2, 0.8))
-        part = coreservation.Part(cpu, min(least, cpu), benefit=coreservation.linear())
+        shape = coreservation.affine(Fraction(1, 2))
+        parts = (
+            coreservation.Part(cpu, min(least, cpu), benefit=shape),
+            coreservation.Part(kind.number(draw.uniform(1, 20)), machine=draw.randrange(machines)),
+        )
         begin, end = kind.instant(start), kind.instant(start + draw.uniform(5, 20))
         priority = draw.randint(1, 9)
-        made.append(coreservation.Request(f"r{k}", kind.origin, begin, end, priority, (part,)))
-    free = tuple(coreservation.Machine(f"m{k}", kind.number(12)) for k in range(machines))
+        made.append(coreservation.Request(f"r{k}", kind.origin, begin, end, priority, parts))
+    free = tuple(coreservation.Machine(f"m{k}", kind.number(20)) for k in range(machines))
     return coreservation.Instance(free, tuple(made))
 
 
@@ -118,8 +123,8 @@ def reserved(kind: Kind, draw: random.Random, tasks: int, nodes: int) -> multist
     made, wanted = stream(kind, draw, tasks, nodes), []
     for k in range(2):
         arrival = draw.uniform(1, 30)
-        start = arrival + draw.uniform(1, 20)
-        instants = (arrival, start, start + draw.uniform(5, 50))
+        start = arrival + draw.uniform(1, 40)
+        instants = (arrival, start, start + draw.uniform(5, 60))
         wanted.append(multistage.Reservation(f"r{k}", *map(kind.instant, instants)))
     wanted.sort(key=lambda one: one.arrival)
     cluster = Cluster(nodes, tau=1, chi=10)
