@@ -195,7 +195,7 @@ class BranchAndBound:
         time is up, the others stay as long as they are.
         """
         for node in self.leaves:
-            if time.monotonic() > self.stop:
+            if time.monotonic() > self.stop:  # pragma: no cover - between the search and this
                 return
             bounds = self.leaf_bounds(node)
             terms, unit = node.multipliers

@@ -245,12 +245,10 @@ def _sets_of_machine(runs: Sequence[Run], most: int, states: int, stop: float) -
                     more = excess + completion - earliest
                     if more <= most:
                         extended.setdefault(jobs | bit, []).append((completion, more))
-            if len(extended) > states or time.monotonic() >= stop:
+            if len(extended) > max(states, 0) or time.monotonic() >= stop:
                 raise _TooManySetsError
         layer = {jobs: _undominated(sequences) for jobs, sequences in extended.items()}
         states -= sum(map(len, layer.values()))
-        if states < 0:
-            raise _TooManySetsError
         table.update((jobs, sequences[-1][1]) for jobs, sequences in layer.items())
     return _sorted_sets(np.array(list(table)), np.array(list(table.values())))
 

@@ -125,3 +125,15 @@ def test_more_jobs_than_bits_have_the_bound_that_is_known():
     scaled = ScaledInstance.from_instance(example(63), "flowtime")
     found = search_subsets(scaled, list_schedule(scaled), Fraction(10**15, 3))
     assert found.sequences is None and found.bound == (10**15 + 2) // 3
+
+
+def test_equal_machines_have_equal_sets():
+    """Two tasks a machine, of which the shorter one arrives later."""
+    pairs = [(9, 0), (9, 0), (1, 1), (1, 1)]
+    tasks = tuple(
+        Task(f"t{k}", work * 10**9, release=at * 10**9) for k, (work, at) in enumerate(pairs)
+    )
+    instance = Instance(tasks, (Machine("m"), Machine("n")))
+    found = solve(instance, objective="flowtime")
+    assert as_tuple(found.value, "flowtime") == best(instance, "flowtime")
+    assert found.status is Status.OPTIMAL
