@@ -13,16 +13,15 @@ Examples
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from dlopt.result import Objective, Result, Status, is_in_class_of, relative_gap
 
-Results = Sequence[Result[Any]]
+Results = Sequence[Result[object]]
 
 
 def proven_best(
-    goal: Objective, exact: Results, others: Results, found: Result[Any] | None = None
-) -> Result[Any] | None:
+    goal: Objective, exact: Results, others: Results, found: Result[object] | None = None
+) -> Result[object] | None:
     """Return the result that proves most.
 
     Parameters
@@ -48,7 +47,7 @@ def proven_best(
         # Others may ask for more than a plan, as `feasibility` asks for all tasks.
         if is_optimum or (result.status is Status.INFEASIBLE and result.method == "exact"):
             return result
-    best: Result[Any] | None = None
+    best: Result[object] | None = None
     for result in results:
         if result.bound is None or not (found is None or is_in_class_of(found, result)):
             continue
@@ -58,7 +57,7 @@ def proven_best(
 
 
 def gap_to_proven(
-    goal: Objective, found: Result[Any] | None, exact: Results, others: Results
+    goal: Objective, found: Result[object] | None, exact: Results, others: Results
 ) -> float | None:
     """Return the gap of a value to the proven optimum, or else to the best bound of its class.
 
