@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 from dlopt.arithmetic import FLOATING, ROUNDING, exact, is_number, shown
+from dlopt.certificates import Certificate, InfeasibilityProof
 from dlopt.errors import NotApplicableError
 from dlopt.formats import vipr
 from dlopt.json_files import load_text, replacing
@@ -14,6 +17,15 @@ from dlopt.problems.validated_record import Header
 from dlopt.query import origin_of
 from dlopt.registry import problem_of
 from dlopt.result import Objective, Result, Status, Value, Violation, levels_of
+
+NOT_CERTIFIED = " is claimed, not certified: "
+"""Between a claim and the reason why it has no certificate, in the reason of a certified result."""
+
+SolutionT = TypeVar("SolutionT")
+
+_LONG = 10**100
+"""Of shorter numbers no sum of products in a proof has too many digits to be written and read, in
+programs that are not very large."""
 
 
 def write_certificate(result: Result[Any], path: str | os.PathLike[str]) -> None:
@@ -66,6 +78,53 @@ def certificate_text(result: Result[object]) -> str:
     return vipr.to_text(result.certificate)
 
 
+def with_writable_certificate(result: Result[SolutionT]) -> Result[SolutionT]:
+    """Return a result without a certificate that no file can state: its numbers are too long.
+
+    What it proves is proven in exact arithmetic, then.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from dlopt.api import solve
+    >>> from dlopt.io import read
+    >>> result = solve(read("instances/admission/two-tasks-one-channel.json"), "bound-window-cuts")
+    >>> with_writable_certificate(result) is result
+    True
+    >>> costs = (Fraction(1, 10**5000), *result.certificate.costs[1:])
+    >>> long = replace(result, certificate=replace(result.certificate, costs=costs))
+    >>> with_writable_certificate(long).proof
+    'exact'
+    """
+    certificate = result.certificate
+    if certificate is None or not any(map(_is_long, _numbers(certificate))):
+        return result
+    try:
+        vipr.parse(vipr.to_text(certificate))
+    except ValueError:
+        why = "no certificate: its numbers have more digits than Python reads"
+        reason = why if result.reason is None else f"{result.reason}; {why}"
+        return replace(result, certificate=None, proof="exact", reason=reason)
+    return result
+
+
+def _is_long(number: Fraction | None) -> bool:
+    return number is not None and max(abs(number.numerator), number.denominator) > _LONG
+
+
+def _numbers(certificate: Certificate) -> Iterator[Fraction | None]:
+    """Yield the numbers of a certificate; others are sums of products of them."""
+    if isinstance(certificate, InfeasibilityProof):
+        for _, terms, _, side in certificate.constraints:
+            yield from (side, *(weight for _, weight in terms))
+        return
+    yield from (certificate.bound, *certificate.costs)
+    for terms in (*certificate.rows, *(leaf.multipliers for leaf in certificate.leaves)):
+        yield from (weight for _, weight in terms)
+    for sides in (*certificate.row_bounds, *certificate.column_bounds):
+        yield from sides
+
+
 def reason_for_no_certificate(result: Result[object]) -> str:
     """Return why a result has no certificate.
 
@@ -74,13 +133,15 @@ def reason_for_no_certificate(result: Result[object]) -> str:
     >>> from dlopt.io import read
     >>> from dlopt.api import solve
     >>> reason_for_no_certificate(solve(read("instances/iit/three-nodes.json")))
-    'the bound is proven in exact arithmetic, but not by a program, which VIPR files state'
+    'the bound is proven in exact arithmetic, but not from the constraints of a linear program'
     >>> known = Result(Status.BOUND, bound=3, proof="solver", solver="CP-SAT", reason="2 levels")
     >>> reason_for_no_certificate(known)
     'the bound is reported by CP-SAT, and not proven (2 levels)'
     """
     infeasible = result.status is Status.INFEASIBLE
     if result.bound is None and not infeasible:
+        if result.reason is not None and NOT_CERTIFIED in result.reason:
+            return result.reason
         return f"the method {result.method} proves no bound"
     what = "infeasibility" if infeasible else "the bound"
     _, _, failure = (result.reason or "").partition("no certificate: ")
@@ -89,7 +150,8 @@ def reason_for_no_certificate(result: Result[object]) -> str:
             f"{what} is proven in exact arithmetic, but not by the steps of a program ({failure})"
         )
     if result.proof == "exact":
-        return f"{what} is proven in exact arithmetic, but not by a program, which VIPR files state"
+        program = "the constraints of a linear program"
+        return f"{what} is proven in exact arithmetic, but not from {program}"
     source = {"solver": f"reported by {result.solver}", "floats": "computed in floats"}
     text = f"{what} is {source.get(result.proof or '', 'claimed')}, and not proven"
     return text if result.reason is None or infeasible else f"{text} ({result.reason})"

@@ -13,6 +13,18 @@ Terms: TypeAlias = tuple[tuple[int, Fraction], ...]
 """Coefficients by column, or multipliers by row."""
 Sides: TypeAlias = tuple[tuple[Fraction | None, Fraction | None], ...]
 """Lower and upper bounds; None is no bound."""
+_BEYOND = 10**2000
+
+
+def can_be_stated(*numbers: Fraction) -> bool:
+    """Tell whether the remarks of a file can state numbers: none of more than 2000 digits is read.
+
+    Examples
+    --------
+    >>> can_be_stated(Fraction(1, 3), Fraction(-7)), can_be_stated(Fraction(1, 10**2000))
+    (True, False)
+    """
+    return all(max(abs(one.numerator), one.denominator) < _BEYOND for one in numbers)
 
 
 @dataclass(frozen=True, slots=True)

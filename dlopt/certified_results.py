@@ -13,7 +13,11 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from dlopt import registry
-from dlopt.certificate_files import check_own_certificate, reason_for_no_certificate
+from dlopt.certificate_files import (
+    NOT_CERTIFIED,
+    check_own_certificate,
+    reason_for_no_certificate,
+)
 from dlopt.errors import DloptError
 from dlopt.method_run import Attempt
 from dlopt.query import Query
@@ -177,7 +181,7 @@ def _without_claim(result: Result[SolutionT], flaw: str) -> Result[SolutionT]:
         bound=None,
         proof=None,
         certificate=None,
-        reason=f"{claim} is claimed, not certified: {flaw}",
+        reason=f"{claim}{NOT_CERTIFIED}{flaw}",
     )
 
 

@@ -17,6 +17,7 @@ from typing import Any
 from dlopt import registry
 from dlopt.backends.time_budget import MIN_TIME_S
 from dlopt.backends.versions import version_of
+from dlopt.certificate_files import with_writable_certificate
 from dlopt.errors import DloptError, NotApplicableError, SolverError
 from dlopt.incumbents import Offer, wanted
 from dlopt.interruption import within
@@ -181,7 +182,7 @@ class Attempt:
         )
         if answer.solver is not None and answer.solver_version is None:
             answer = replace(answer, solver_version=version_of(answer.solver))
-        return checked_result(query, answer)
+        return checked_result(query, with_writable_certificate(answer))
 
     def _checked_once(self, answer: Result[Any]) -> Result[Any]:
         """Return a checked result; the plan of the hint alone was checked before."""

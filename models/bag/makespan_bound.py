@@ -102,10 +102,10 @@ def bound_makespan(scaled: ScaledInstance, seed: int = 0, stop: float = inf) -> 
     Examples
     --------
     >>> from dlopt.problems.bag import Instance
-    >>> instance = Instance(etc=((2, 4), (2, 4), (2, 4)))
+    >>> instance = Instance(etc=((1, 2), (1, 2), (1, 2)))
     >>> result = bound_makespan(ScaledInstance.from_instance(instance, "makespan"))
     >>> result.bound, len(result.weighted_instants)
-    (Fraction(4, 1), 2)
+    (Fraction(2, 1), 2)
 
     A machine that is ready too late neither helps nor weakens the bound:
 

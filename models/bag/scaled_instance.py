@@ -1,11 +1,11 @@
 """The instance of the models: jobs on machines, in integral units of time.
 
 Time counts from the first instant at which some job can start (`dlopt.models.bag.exact_times`).
-Starts in a left-shifted schedule are sums of processing times and arrivals, so a unit of which
-these are multiples loses nothing: due dates are rounded down to it. Where there is no such unit
-that is long enough, all times are rounded down. Every sequence of jobs then ends no later than with
-the original data, so the scaled instance is a relaxation, and its bounds hold for all schedules;
-schedules are re-evaluated with the original data.
+Starts in a left-shifted schedule are sums of processing times and arrivals, so the longest unit of
+which these are multiples loses nothing: due dates are rounded down to it. Where that is too short,
+all times are rounded down. Every sequence of jobs then ends no later than with the original data,
+so the scaled instance is a relaxation, and its bounds hold for all schedules; schedules are
+re-evaluated with the original data.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from math import floor, lcm
+from math import floor, gcd, lcm
 from typing import Literal, NamedTuple
 
 from dlopt.arithmetic import exact
 from dlopt.models.bag.exact_times import ExactTimes, drop_unreachable
+from dlopt.models.common.solver_units import short_scale
 from dlopt.problems.bag.data import Instance
 from dlopt.problems.bag.goals import OBJECTIVES
 
@@ -308,16 +309,15 @@ def _units_if_in_time(
 def _choose_scale(times: ExactTimes, kind: ObjectiveKind) -> tuple[Fraction, bool]:
     """Return how many units are one of the instance, and whether all times are integral then."""
     horizon = _exact_horizon(times, kind)
-    scale = 1
-    denominators = {
-        time.denominator for row in times.processing_times for time in row if time is not None
-    }
-    denominators |= {instant.denominator for row in set(times.arrivals) for instant in row}
-    for denominator in sorted(denominators):
-        scale = lcm(scale, denominator)
-        if scale * horizon > MAX_HORIZON:
-            return GRID_UNITS / horizon, False
-    return Fraction(scale), True
+    numbers = {time for row in times.processing_times for time in row if time}
+    numbers |= {instant for row in set(times.arrivals) for instant in row if instant}
+    unit = Fraction(0)
+    for number in sorted(numbers, key=lambda number: number.denominator):
+        divisor = lcm(unit.denominator, number.denominator)
+        unit = Fraction(gcd(int(unit * divisor), int(number * divisor)), divisor)
+        if horizon > MAX_HORIZON * unit:
+            return short_scale(GRID_UNITS / horizon), False
+    return 1 / unit if unit else Fraction(1), True
 
 
 def _exact_horizon(times: ExactTimes, kind: ObjectiveKind) -> Fraction:

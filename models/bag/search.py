@@ -16,7 +16,7 @@ from dlopt.backends import cpsat
 from dlopt.backends.pulp import UNCERTIFIED, Outcome
 from dlopt.backends.size_limits import too_large
 from dlopt.backends.time_budget import Budget
-from dlopt.certificates import BoundCertificate
+from dlopt.certificates import BoundCertificate, can_be_stated
 from dlopt.errors import SolverError
 from dlopt.models.bag.cpsat import CpSatModel, estimate_terms
 from dlopt.models.bag.flowtime_assignment import FlowtimeAssignment, solve_assignment
@@ -320,6 +320,8 @@ def certificate_of_bounds(
     stop : float
         Instant of the monotonic clock at which a search for the proof ends.
     """
+    if not can_be_stated(1 / scaled.scale, scaled.times.origin):
+        return None
     if scaled.objective_kind == "makespan":
         units = -bounds[0] * scaled.scale
         return makespan_certificate(scaled, units, dual_bound, seed, stop)

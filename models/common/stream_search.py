@@ -12,7 +12,7 @@ from copy import copy
 from fractions import Fraction
 from typing import Generic, Protocol, Self, TypeVar
 
-from dlopt.arithmetic import SOLVER, exact
+from dlopt.arithmetic import SOLVER, exact, shown
 from dlopt.backends.pulp import UNCERTIFIED, Outcome
 from dlopt.backends.time_budget import Budget
 from dlopt.certificates import BoundCertificate
@@ -195,10 +195,9 @@ class StreamSearch(ABC, Generic[ScaledT, PlanT]):
     def _update_bound(self, bound: UpperBound, holds_for_any_plan: bool) -> None:
         value, certificate = bound.value, bound.certificate
         if value is None or value < self.value:
-            # A schedule in floats may use all of the checker's tolerance, where solvers err.
-            if self.scaled.instance.exact:
+            if not self._is_rounding(bound):
                 raise SolverError(
-                    f"a schedule has value {self.value}, but its bound is {value}: "
+                    f"a schedule has value {shown(self.value)}, but its bound is {shown(value)}: "
                     f"{bound.derivation}"
                 )
             value, certificate = self.value, None
@@ -209,6 +208,14 @@ class StreamSearch(ABC, Generic[ScaledT, PlanT]):
             certificate=certificate,
             holds_for_any_plan=holds_for_any_plan,
         )
+
+    def _is_rounding(self, bound: UpperBound) -> bool:
+        """Tell whether a bound below the incumbent may be so by the rounding of floats alone."""
+        if not self.scaled.instance.exact:
+            return True  # its schedule may use all of the checker's tolerance, where solvers err
+        if bound.proof_kind != "solver" or bound.value is None:
+            return False
+        return self.value - bound.value <= exact(SOLVER) * self.value
 
     def _is_gap_at_most(self, gap: float) -> bool:
         if self.plan is None or self.bound is None:

@@ -67,6 +67,8 @@ MAX_NODES = 2000
 """Branch-and-bound nodes at the most; chosen by hand, to end at all without a time limit."""
 SHARE_TOLERANCE = 1e-6
 """A share in floats this little below an integer is that integer, as in HiGHS."""
+LARGEST_IN_FLOATS = 2**1000
+"""Larger shares are computed in fractions: their sums could exceed the range of floats."""
 
 _ONE = Fraction(1)
 _UNIT_INTERVAL = (Fraction(0), _ONE)
@@ -204,11 +206,12 @@ class AggregatedRelaxation(ProgramBuilder):
         """Return the share of each part in a solution, rounded down, but not below its minimum."""
         shares = []
         for part, columns in zip(self.scaled.parts, self.segments, strict=True):
-            share = 0.0
+            number = float if part.segments[-1].high <= LARGEST_IN_FLOATS else Fraction
+            share = number(0)
             for segment, chosen, increment in columns:
-                extra = 0 if increment is None else point[increment] * self.unit
-                share += segment.low * point[chosen] + extra
-            shares.append(max(part.minimum, int(share + SHARE_TOLERANCE)))
+                extra = 0 if increment is None else number(point[increment]) * self.unit
+                share += segment.low * number(point[chosen]) + extra
+            shares.append(max(part.minimum, int(share + number(SHARE_TOLERANCE))))
         return tuple(shares)
 
     def _load(self, parts: Sequence[int], above: int = -1) -> list[tuple[int, Fraction]]:

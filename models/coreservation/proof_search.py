@@ -29,7 +29,7 @@ from typing import NamedTuple
 from dlopt.arithmetic import Number, exact
 from dlopt.backends.branch_and_bound import BranchAndBound, Subproblem
 from dlopt.backends.linear_program import Row
-from dlopt.certificates import BoundCertificate, Leaf, Terms
+from dlopt.certificates import BoundCertificate, Leaf, Terms, can_be_stated
 from dlopt.models.common.named_rows import ONE, ZERO, NamedRow, multipliers_of
 from dlopt.models.common.objective_levels import with_certificate
 from dlopt.models.coreservation.aggregated_relaxation import solve_leaf_exactly
@@ -109,6 +109,8 @@ def certify_bound(
     choices = len(scaled.parts) * len(scaled.free)
     if scaled.scaling_failure is not None:
         return CertificateOutcome(None, scaled.scaling_failure)
+    if not can_be_stated(scaled.unit):
+        return CertificateOutcome(None, "the unit of CPU has too many digits for a file")
     if choices > MAX_CHOICES:
         return CertificateOutcome(None, f"more than {MAX_CHOICES:,} choices of machines for parts")
     if len(scaled.levels) > 1 and _is_rounded(scaled, scaled.levels[0]):

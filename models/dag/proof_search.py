@@ -19,7 +19,7 @@ from math import inf
 
 import numpy as np
 
-from dlopt.certificates import InfeasibilityProof
+from dlopt.certificates import InfeasibilityProof, can_be_stated
 from dlopt.models.dag.heads_and_tails import HeadsTails, Ints
 from dlopt.models.dag.objective import ObjectiveLevel
 from dlopt.models.dag.proof_cases import (
@@ -82,6 +82,8 @@ def infeasibility_proof(
     >>> infeasibility_proof(scaled, compute_heads_tails(scaled), 6)
     """
     if len(scaled.jobs) + len(scaled.arcs) > MAX_SIZE or time.monotonic() > stop:
+        return None
+    if not can_be_stated(1 / scaled.scale, scaled.origin):
         return None
     for single_machines in (False, True) if cases else (False,):
         groups = machine_groups(scaled, single_machines=single_machines)

@@ -16,6 +16,7 @@ from math import floor, gcd, lcm
 from typing import Any
 
 from dlopt.arithmetic import FLOATING, ROUNDING, exact
+from dlopt.models.common.solver_units import short_scale
 from dlopt.problems.allowance import DRIFT
 from dlopt.problems.dag.data import Graph, Instance
 from dlopt.problems.dag.paths import cost_of
@@ -260,7 +261,7 @@ class _Scaler:
             scaled = self._build(scale)
         horizon = sequential_horizon(scaled)
         if horizon > MAX_HORIZON:
-            return self._build(scale * GRID_UNITS / horizon, exactly=False)
+            return self._build(short_scale(scale * GRID_UNITS / horizon), exactly=False)
         return scaled
 
     def _common_denominator(self) -> int:

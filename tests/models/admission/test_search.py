@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given
 
 import dlopt
+from dlopt.errors import SolverError
 from dlopt.models.admission.methods import bound_window, exact_plan, feasible_queue
 from dlopt.models.admission.scaled_instance import ScaledInstance
 from dlopt.models.admission.search import AdmissionSearch
+from dlopt.models.common.stream_bounds import UpperBound
 from dlopt.problems.admission import Instance, Solution, Task, violations
 from dlopt.problems.cluster import Cluster
 from dlopt.result import Limits, Status
@@ -47,6 +49,32 @@ def test_in_floats_they_meet_as_solvers_round():
     floating = replace(FIVE, cluster=Cluster(2, 1.0, 1.0))
     assert search_with(floating, 10**7, 10**7 + 1).is_optimal
     assert not search_with(floating, 10**6, 10**6 + 1).is_optimal
+
+
+def test_a_claimed_bound_below_the_value_by_a_rounding_is_the_value():
+    """HiGHS rounds its bound to a float; a proof, or a larger difference, would be an error."""
+    near, far = F(5) - F(1, 10**9), F(5) - F(1, 10**4)
+    search = search_with(FIVE, 5, 6)
+    search.use_relaxation(UpperBound(near, "HiGHS", proof_kind="solver"))
+    assert (search.bound, search.proof_kind, search.is_optimal) == (5, "solver", True)
+    for bound, kind in ((near, "exact"), (near, "certificate"), (far, "solver"), (None, "solver")):
+        with pytest.raises(SolverError, match="a schedule has value 5, but its bound is"):
+            search.use_relaxation(UpperBound(bound, "HiGHS", proof_kind=kind))
+    assert search.bound == 5
+
+
+def test_values_that_no_float_has_are_proven_as_others():
+    """The sum of accepted loads is a fraction of 12 digits, and HiGHS rounds it down."""
+    tasks = (
+        Task("a", 0, F(376967, 414996), F(925545, 495481)),
+        Task("b", 0, F(209965, 909787), F(952551, 128228)),
+        Task("c", 0, F(696910, 816945), F(870884, 237804)),
+    )
+    instance = Instance(Cluster(2, F(894932, 487085), F(984831, 724554)), tasks)
+    found = dlopt.solve(instance, objective="accepted-load")
+    best = tasks[1].load + tasks[2].load
+    assert (found.status, found.value, found.bound) == (Status.OPTIMAL, best, best)
+    assert found.proof == "solver"
 
 
 def test_nothing_is_proven_before_there_is_a_plan_and_a_bound():

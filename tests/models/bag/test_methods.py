@@ -193,6 +193,7 @@ def test_an_arrival_counts_only_where_the_task_is_run() -> None:
 
 def test_windows_are_thinned_evenly() -> None:
     tasks = tuple(Task(f"t{k}", 5, absolute_deadline=6 + k) for k in range(9))
+    tasks += (Task("t9", 6, absolute_deadline=14),)
     scaled = ScaledInstance.from_instance(Instance(tasks, (Machine("m"),)), "accepted")
     assert [window.end for window in scaled.overloadable_windows(0, 3)] == [10, 14]
     assert len(list(scaled.overloadable_windows(0))) == 8
@@ -282,7 +283,7 @@ def test_weighted_work_is_done_from_the_first_machine_on(least, heads, instant) 
 
 def test_machines_out_of_reach_are_left_out() -> None:
     near = ScaledInstance.from_instance(waiting(((3, 1), (3, 1)), (0, 10**9)), "makespan")
-    assert near.processing_times == ((3, None), (3, None)) and near.horizon == 6
+    assert near.processing_times == ((1, None), (1, None)) and near.horizon == 2  # units of 3
     assert ScaledInstance.from_instance(near.instance, "flowtime").processing_times == (
         (3, 1),
         (3, 1),
