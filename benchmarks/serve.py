@@ -193,7 +193,7 @@ def cancelled_jobs(report: Report, folder: Path, count: int) -> None:
 
 
 def hard_question(number: int) -> tuple[str, dict[str, Any]]:
-    """Return a problem, and a question about it; nearly all take minutes. Each number has its own."""
+    """Return a problem and a question of a number about it; nearly all take minutes."""
     families: tuple[tuple[str, str, dict[str, Any]], ...] = (
         ("dag", "layered", {"tasks": 60}),
         ("bag", "braun", {"tasks": 60, "machines": 8}),
