@@ -58,7 +58,7 @@ def stated(instance):
 
 
 @pytest.mark.property
-@share(1 / 8)
+@share(1 / 10)
 @given(instance=decimals())
 def test_floats_accept_what_brute_force_accepts_in_their_decimals(instance):
     found = solve(instance, objective="accepted")
