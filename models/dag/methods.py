@@ -110,7 +110,7 @@ def _to_result(
         unit = float(1 / scaled.scale)
         reason += f"; times are rounded down to multiples of {unit:.3g} for the bound"
     bound = to_objective_value(scaled, levels, bounds)
-    proven = list(search.objective_key(incumbent)) == bounds
+    proven = found.proven_levels == len(levels)
     proven = proven and gap_closed(scaled, levels, value, bound)
     return Result(
         Status.OPTIMAL if proven else Status.FEASIBLE,
