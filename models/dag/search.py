@@ -169,6 +169,10 @@ class ExactSearch(LexicographicSearch[ObjectiveLevel, Schedule, int]):
             return Fraction(0)
         return CLOSED_GAP * self._duration(level, bound)
 
+    def _meets(self, bound: int) -> bool:
+        """Tell whether the incumbent meets a bound of the level that is searched."""
+        return self.value - bound <= self.tolerance(bound)
+
     def _duration(self, level: ObjectiveLevel, units: int) -> int:
         """Return a value of a level that is a time, as a duration since the arrivals."""
         return units - sum(self.scaled.arrivals) if level == "total-response-time" else units
@@ -285,7 +289,7 @@ class ExactSearch(LexicographicSearch[ObjectiveLevel, Schedule, int]):
             self.update_incumbent(schedule)
             share = LISTS_SHARE if count < first_lists else MORE_LISTS_SHARE
             time_is_up = time.monotonic() > start + share * duration
-            if self.value <= bound or time_is_up:
+            if self._meets(bound) or time_is_up:
                 break
 
     def _large_neighbourhood_search(self, level: ObjectiveLevel, bound: int, share: float) -> None:
@@ -305,7 +309,7 @@ class ExactSearch(LexicographicSearch[ObjectiveLevel, Schedule, int]):
         rounds = round(NEIGHBOURHOOD_ROUNDS * share / NEIGHBOURHOODS_SHARE)
         rounds *= 1 if limits.time_s is None else 10
         for _ in range(min(rounds, limits.work or rounds)):
-            if self.value <= bound or time.monotonic() > stop:
+            if self._meets(bound) or time.monotonic() > stop:
                 break
             outcome = self._reoptimise_neighbourhood(level, bound, free_jobs)
             free_jobs += {Status.OPTIMAL: 0, Status.INFEASIBLE: 1}.get(outcome.status, -1)

@@ -11,7 +11,6 @@ from dlopt.errors import SolverError
 from dlopt.models.dag import milp, program_steps, search
 from dlopt.models.dag.bound_methods import bound_fernandez
 from dlopt.models.dag.cpsat_alternatives import AlternativesModel
-from dlopt.models.dag.cpsat_combined import CombinedModel
 from dlopt.models.dag.cpsat_cumulative import CumulativeModel
 from dlopt.models.dag.energetic_bounds import dual_machine_weights, interval_energy_bound
 from dlopt.models.dag.lower_bounds import compute_heads_tails
@@ -113,15 +112,12 @@ def test_programs_without_a_bound_or_a_plan_are_brute_force():
     identical = Instance((Machine("m"), Machine("n")), (silent,))
     assert (
         solved(CumulativeModel, identical)
-        == solved(CombinedModel, identical)
         == solved(AlternativesModel, identical)
         == oracle.best(identical)
     )
     single = Graph("g", tasks[1:3])
     few = Instance(tuple(Machine(f"m{k}") for k in range(3)), (single,))
     assert solved(CumulativeModel, few) == solved(AlternativesModel, few) == 2
-    pairs = Instance(tuple(Machine(f"m{k}", power=1 + k // 2) for k in range(4)), (silent,))
-    assert solved(CumulativeModel, pairs) == solved(CombinedModel, pairs) == oracle.best(pairs)
     graph = Graph("g", tasks, (Edge(0, 1, 1), Edge(0, 2, 2), Edge(2, 3, 1)))
     machines = tuple(Machine(f"m{k}", power=k + 1, delay=2 * k) for k in range(3))
     for network in (Network(same_machine="counted"), Network(), Network(links=(Link(0, 2, 9),))):

@@ -11,11 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dlopt import Status, check
+from dlopt.backends import cpsat
 from dlopt.models.dag import program_steps
+from dlopt.models.dag.cpsat_combined import CombinedModel
+from dlopt.models.dag.cpsat_cumulative import CumulativeModel
 from dlopt.models.dag.heads_and_tails import HeadsTails
+from dlopt.models.dag.lower_bounds import compute_heads_tails
 from dlopt.models.dag.methods import solve_exact
 from dlopt.models.dag.program_steps import LONG_MAKESPAN
-from dlopt.models.dag.scaled_instance import ScaledInstance
+from dlopt.models.dag.scaled_instance import ScaledInstance, sequential_horizon
 from dlopt.models.dag.search import SHORTEST_REMAINING, ExactSearch
 from dlopt.models.dag.total_completion_bound import (
     shortest_remaining_completions,
@@ -104,6 +108,22 @@ def test_machines_cut_into_pieces_are_filled_again(pieces, machines):
     random.shuffle(works)
     found = solve_exact(independent(works, machines))
     assert (found.status, found.value, found.bound) == (Status.OPTIMAL, end, end)
+
+
+@pytest.mark.parametrize("program", [CombinedModel, CumulativeModel])
+def test_programs_fill_all_machines_of_two_groups(program):
+    """Nothing is known before; one group of the two machines of power 1, one of power 2."""
+    tasks = tuple(Task(f"t{k}", work=work) for k, work in enumerate((7, 7, 14, 0, 2)))
+    machines = (Machine("m"), Machine("n"), Machine("fast", power=2))
+    instance = Instance(machines, (Graph("g", tasks, (Edge(3, 4),)),))
+    scaled = ScaledInstance.from_instance(instance)
+    model = program(scaled, compute_heads_tails(scaled), [sequential_horizon(scaled)])
+    model.minimise("makespan", 0)
+    outcome = cpsat.optimise(model.model, Limits())
+    schedule = model.schedule(outcome.value_of)
+    assert outcome.status is Status.OPTIMAL
+    assert scaled.to_instance_time(max(schedule.completions(scaled))) == 8
+    assert scaled.to_instance_time(outcome.bound) == 8
 
 
 def steps(instance, makespan):
