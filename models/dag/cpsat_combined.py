@@ -1,9 +1,13 @@
 """Constraint program for groups of identical machines, with a literal for every job and machine.
 
 The program of `dlopt.models.dag.cpsat_alternatives`, where nothing is sent, with the cumulative
-constraints of `dlopt.models.dag.cpsat_cumulative`, which are redundant here::
+constraints of `dlopt.models.dag.cpsat_cumulative`, which are redundant here. In their symbols, with
+`y_jk` whether job `j` runs on group `k`::
 
-    #{j : sum_{p in k} x_jp = 1, s_j <= t < s_j + c_jk} <= m_k    for each group k and instant t
+    minimise    an objective of `dlopt.models.dag.cpsat`
+    subject to  the constraints of `dlopt.models.dag.cpsat_alternatives`
+                sum_{p in k} x_jp = y_jk                      groups k of identical machines
+                #{j : y_jk, s_j <= t < s_j + c_jk} <= m_k     cumulative, for each instant t
 
 The cumulative program alone decides starts. If durations are many units of time, starts have as
 many values, and its bound may rise by one unit at a time. A choice of machines determines loads,
@@ -12,8 +16,6 @@ than 8 s, and take this one 0.01 s. Source: ours.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 from dlopt.models.dag.cpsat_alternatives import AlternativesModel
 from dlopt.models.dag.heads_and_tails import HeadsTails
@@ -55,7 +57,7 @@ class CombinedModel(AlternativesModel):
         max_late_graphs: int | None = None,
     ) -> None:
         super().__init__(scaled, heads_tails, latest_completions, max_late_graphs)
-        self.runs_on_group: list[tuple[int, list[int], Any]] = []
+        self.runs_on_group: list[tuple[int, list[int], object]] = []
         for group in scaled.identical_machines:
             if len(group) > 1:
                 self._add_cumulative(group)
@@ -76,7 +78,7 @@ class CombinedModel(AlternativesModel):
         if len(intervals) > len(group):
             self.model.add_cumulative(intervals, [1] * len(intervals), len(group))
 
-    def _interval(self, job: int, group: list[int]) -> Any:
+    def _interval(self, job: int, group: list[int]) -> object:
         """Return the interval of a job, present if the job runs on a group."""
         literals, cost = self.assign[job], self.scaled.cost(job, group[0])
         start, name = self.starts[job], f"c{job}_{group[0]}"

@@ -27,8 +27,8 @@ LONG_MAKESPAN = 10_000
 """Units of time in a makespan from which on durations have many units. Chosen by hand: those of STG
 have some hundred, milliseconds and floats millions."""
 MAX_SYMMETRY_LITERALS = 2_000_000
-"""Jobs times jobs times machines up to which identical machines are told apart: symmetry breaking
-has about half as many literals. Chosen by hand, for memory and time."""
+"""Jobs times jobs times machines up to which `CombinedModel` is built: its symmetry breaking has
+about half as many literals. Chosen by hand, for memory and time."""
 CUMULATIVE_EFFORT = 1.0
 """Deterministic seconds of CP-SAT for the cumulative program where another one follows. Chosen by
 hand: on small instances it mostly takes a tenth of that, or does not end."""

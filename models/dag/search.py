@@ -2,7 +2,7 @@
 
 A level of the objective is bounded by the critical path and by work first. Then follow list
 schedules (`forward_backward`), a large neighbourhood search, linear programs over starts
-(`time_indexed_bound`), and at last CP-SAT on the whole model.
+(`time_indexed_bound`), and at last CP-SAT on the whole model (`program_steps`).
 """
 
 from __future__ import annotations
