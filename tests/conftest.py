@@ -30,12 +30,16 @@ settings.register_profile(
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
+MODULES_BETWEEN_FREEZES = 25
+"""Modules after which what they leave (instances and answers that are cached) is excluded from
+garbage collection: benchmarks and services collect garbage whenever they start to measure or to
+listen, and each pass takes about a second for a million objects. Chosen by hand."""
+modules_run = 0
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    """Exclude the tests themselves, which exist to the end, from garbage collection.
-
-    They are most of a million objects: each pass over them takes about a second.
-    """
+    """Exclude the tests themselves, which exist to the end, from garbage collection."""
     gc.disable()
     try:
         return (yield)
@@ -43,6 +47,16 @@ def pytest_collection():
         gc.enable()
         gc.collect()
         gc.freeze()
+
+
+def pytest_runtest_teardown(item, nextitem):
+    """Exclude what tests have cached from garbage collection, from time to time."""
+    global modules_run
+    if nextitem is not None and nextitem.path != item.path:
+        modules_run += 1
+        if modules_run % MODULES_BETWEEN_FREEZES == 0:
+            gc.collect()
+            gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)
