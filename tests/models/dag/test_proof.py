@@ -16,13 +16,22 @@ LATE = Instance(
     TWO,
     tuple(Graph(name, (Task("a", work=2), Task("b", work=3)), arrival=0) for name in "ghi"),
 )
+SINGLE = Instance(
+    TWO, tuple(Graph(f"g{k}", (Task("a", work=work),)) for k, work in enumerate((3, 3, 2, 2, 2)))
+)
 CLOSED = Instance(TWO, (Graph("g", (Task("a", 2), Task("b", 2)), absolute_deadline=1),))
 
 
 def test_what_cp_sat_claims_is_a_claim_of_a_solver():
-    found = solve(LATE, objective="total-response-time")
-    assert (found.value, found.bound, found.proof) == (16, 16, "solver")
+    found = solve(SINGLE, objective="total-response-time")
+    assert (found.value, found.bound, found.proof) == (20, 20, "solver")
     assert "CP-SAT" in found.reason
+
+
+def test_a_relaxation_to_one_machine_proves_a_response_time():
+    found = solve(LATE, objective="total-response-time")
+    assert (found.value, found.bound, found.proof) == (16, 16, "exact")
+    assert "SRPT" in found.reason
 
 
 def test_a_makespan_that_cp_sat_claims_is_proven_again():
