@@ -43,7 +43,7 @@ _SUBPROBLEMS = 30
 """Limit on the branch-and-bound nodes of a forged proof."""
 _FACTORS = tuple(Fraction(n, 100) for n in (0, 25, 50, 75, 90, 99))
 _ROW = (
-    r"(?:row|cut|[zqyxrm]_|w_|assigned|release|monotone|precedence|capacity|conflict|total|task|place"
+    r"(?:row|cut|[zqyxrm]_|w_|assigned|release|monotone|precedence|capacity|conflict|symmetry|total|tardy|task|place"
     r"|accepted|piece|count|level)\S* [GL] "
 )
 _TENTHS = (Fraction(1, 2), Fraction(9, 10), Fraction(99, 100))
@@ -203,7 +203,9 @@ def _neighbouring(subject: CertifiedInstance, draw: random.Random) -> str:
     ours = [line for line in subject.text.splitlines() if line.startswith("%")]
     theirs = text.splitlines()
     if draw.random() < 0.5:  # with the claim of its own
-        kept = draw.choice(("% makespan", "% origin", "% unit", "% rejections"))
+        kept = draw.choice(
+            ("% makespan", "% tardy", "% total", "% order", "% origin", "% unit", "% rejections")
+        )
         own = [line for line in theirs if line.startswith(kept)]
         ours = [line for line in ours if not line.startswith(kept)] + own
     return "\n".join([*ours, *(line for line in theirs if not line.startswith("%"))]) + "\n"

@@ -145,9 +145,32 @@ _GRAPHS = (
         "makespan",
     ),
     (
+        _graph((1,) * 4, [{"work": w} for w in (2, 3, 3, 3)], [(0, k, 4) for k in (1, 2, 3)]),
+        "makespan",
+    ),
+    (
         _graph((1, 1), [{"work": w} for w in (2, 3, 3)], [(0, 1, 1), (0, 2, 1)], arrival=_THIRD),
         "total-response-time",
     ),
+)
+
+
+def _graphs(machines: int, *graphs: Any) -> Any:
+    """Return an instance of graphs: works, edges, arrival and due date of each."""
+    made = []
+    for k, (works, edges, arrival, due) in enumerate(graphs):
+        tasks = tuple(dag.Task(f"t{j}", work=work) for j, work in enumerate(works))
+        arcs = tuple(dag.Edge(*edge) for edge in edges)
+        made.append(dag.Graph(f"g{k}", tasks, arcs, arrival, due))
+    return dag.Instance(tuple(dag.Machine(f"m{k}") for k in range(machines)), tuple(made))
+
+
+_LATE = _graphs(1, ((2,), (), 0, 3), ((2,), (), 0, 3), ((1, 1), ((0, 1, 1),), 1, 4))
+_SLACK = _graphs(2, ((3, 2), ((0, 1, 2),), 0, 6), ((2, 2), (), 1, None), ((2,), (), 0, 3))
+_GRAPHS_WITH_DUE_DATES = tuple(
+    (one, goal)
+    for one in (_LATE, _SLACK)
+    for goal in ("tardy-graphs", "total-response-time", "tardy-then-response-time")
 )
 
 
@@ -173,8 +196,8 @@ _BAGS = (
 )
 
 
-GRAPHS = tuple(CertifiedInstance(one, 1, goal) for one, goal in _GRAPHS)
-"""Task graphs: by critical paths, by total work, by cases."""
+GRAPHS = tuple(CertifiedInstance(one, 1, goal) for one, goal in (*_GRAPHS, *_GRAPHS_WITH_DUE_DATES))
+"""Task graphs: by critical paths, by total work, by cases; several by each level."""
 
 BAGS = tuple(CertifiedInstance(one, 1, goal) for one, goal in _BAGS)
 """Independent tasks: one for each kind of program."""

@@ -35,9 +35,20 @@ def changed(instance: Any, draw: random.Random) -> Any:
             (row[at] + 1, row[at] + 1, None if len(row) > row.count(None) + 1 else 9)
         )
         return replace(instance, etc=tuple(map(tuple, rows)))
-    (graph,) = instance.graphs
-    tasks, edges = list(graph.tasks), list(graph.edges)
-    at = draw.randrange(len(tasks))
+    return _less_time(instance, draw)
+
+
+def _less_time(instance: Any, draw: random.Random) -> Any:
+    """Return an instance in which a graph needs more time, comes later or is due earlier."""
+    which = draw.randrange(len(instance.graphs))
+    graph = instance.graphs[which]
+    graphs, tasks, edges = list(instance.graphs), list(graph.tasks), list(graph.edges)
+    at, due = draw.randrange(len(tasks)), graph.absolute_deadline
+    if due is not None and draw.random() < 0.3:
+        later = {"arrival": min(graph.arrival + 1, due)}
+        earlier = {"absolute_deadline": max(graph.arrival, due - 1)}
+        graphs[which] = replace(graph, **draw.choice((later, earlier)))
+        return replace(instance, graphs=tuple(graphs))
     if edges and draw.random() < 0.5:
         place = draw.randrange(len(edges))
         edges[place] = replace(edges[place], data=edges[place].data + 1)
@@ -49,7 +60,8 @@ def changed(instance: Any, draw: random.Random) -> Any:
         tasks[at] = replace(tasks[at], work=tasks[at].work + 1)
     else:
         tasks[at] = replace(tasks[at], costs=tuple(cost + 1 for cost in tasks[at].costs))
-    return replace(instance, graphs=(replace(graph, tasks=tuple(tasks), edges=tuple(edges)),))
+    graphs[which] = replace(graph, tasks=tuple(tasks), edges=tuple(edges))
+    return replace(instance, graphs=tuple(graphs))
 
 
 def _less_cpu(instance: Any, draw: random.Random) -> Any:

@@ -1,6 +1,6 @@
 """Servers that are killed many times under load, and generated requests: what takes long.
 
-    python -m benchmarks.soak [--kills 200] [--cases 300] [--seconds 600]
+    python -m benchmarks.soak [--kills 200] [--answers 400] [--cases 300] [--seconds 600]
 
 Every kill is one of `tests.serve.faults.kills`, all on one store. Then schemathesis sends requests
 made from the OpenAPI document, valid and invalid ones and sequences of them, to a fresh server. The
@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.serve.faults.clients import DEFINITION, Connection
-from tests.serve.faults.kills import kill_under_load
+from tests.serve.faults.kills import MAX_ANSWERS, kill_under_load
 from tests.serve.running_service import RunningService
 
 ANSWER_S = 20
@@ -40,24 +40,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=200, help="of a server under load")
     parser.add_argument("--first-seed", type=int, default=0)
+    parser.add_argument(
+        "--answers", type=int, default=MAX_ANSWERS, help="after which a server is killed, at most"
+    )
     parser.add_argument("--cases", type=int, default=300, help="of each operation")
     parser.add_argument("--seconds", type=int, default=600, help="of generated requests, at most")
     asked = parser.parse_args(arguments)
     print(time.strftime("%Y-%m-%d"), flush=True)
     wrong = 0
     if asked.kills:
-        wrong |= killed(asked.kills, asked.first_seed)
+        wrong |= killed(asked.kills, asked.first_seed, asked.answers)
     if asked.cases:
         wrong |= generated_requests(asked.cases, asked.seconds)
     return wrong
 
 
-def killed(kills: int, first: int) -> int:
+def killed(kills: int, first: int, answers: int) -> int:
     """Kill servers on one store, and print what came of it."""
-    acknowledged = unknown = records = wrong = 0
+    answered = acknowledged = unknown = records = wrong = 0
     with tempfile.TemporaryDirectory(prefix="dlopt-soak-") as folder:
         for seed in range(first, first + kills):
-            done = kill_under_load(Path(folder), seed)
+            done = kill_under_load(Path(folder), seed, answers)
+            answered += done.answered
             acknowledged += done.acknowledged
             unknown += done.unknown
             records += done.records
@@ -67,8 +71,9 @@ def killed(kills: int, first: int) -> int:
             if seed % 10 == 9:
                 print(f"  {seed + 1 - first} kills, {wrong} faults", flush=True)
     print(
-        f"{'FAIL' if wrong else 'PASS'}  {kills} kills: {acknowledged:,} acknowledged changes, "
-        f"{unknown:,} calls without an answer, {records:,} log records, {wrong} faults",
+        f"{'FAIL' if wrong else 'PASS'}  {kills} kills: {answered:,} answers, "
+        f"{acknowledged:,} acknowledged changes, {unknown:,} calls without an answer, "
+        f"{records:,} log records, {wrong} faults",
         flush=True,
     )
     return int(wrong > 0)

@@ -21,6 +21,7 @@ from dlopt.errors import DloptError, NotApplicableError
 from dlopt.method_run import Attempt
 from dlopt.presented_record import TabularRecord
 from dlopt.problems.validated_record import Header, SolutionT_co
+from dlopt.proven_reference import gap_to_proven, proven_best
 from dlopt.query import Query, applicable_objective
 from dlopt.registry import Method
 from dlopt.result import (
@@ -30,7 +31,6 @@ from dlopt.result import (
     Result,
     Status,
     is_in_class_of,
-    relative_gap,
 )
 from dlopt.result_checker import InvalidResultError, check, disproof
 
@@ -199,9 +199,9 @@ class ComparisonRow(PrintableRecord):
         None if the method failed, or its result was invalid.
     gap_to_best : float or None
         The gap to the proven optimum: ``|value - optimum| / |optimum|``, where dates count from
-        `Result.origin`; if no optimum is proven, the gap to the best bound. None where there is
-        nothing to compare. (`Result.gap` is ``|value - bound| / |value|`` with the result's own
-        bound.)
+        `Result.origin`; if no optimum is proven, the gap to the best bound of all methods that
+        holds for the plan class of the value. None where there is nothing to compare.
+        (`Result.gap` is ``|value - bound| / |value|`` with the result's own bound.)
     error : DloptError or None
         Why there is no result.
     """
@@ -236,7 +236,8 @@ class Comparison(TabularRecord):
     instance : Instance
     objective : str
     reference : Result or None
-        What `ComparisonRow.gap_to_best` is relative to: the exact method's result.
+        What is proven best: an optimum, of an exact method if one has proven it; else the tightest
+        bound of any method; else the result of the first exact method.
     rows : tuple of ComparisonRow
     skipped : tuple of (str, str)
         Methods that do not apply, and why.
@@ -268,13 +269,18 @@ class Comparison(TabularRecord):
     @property
     def incomparable(self) -> tuple[ComparisonRow, ...]:
         """The methods without a gap because nothing is proven of the plan class of their plans."""
+        if self.reference is None:
+            return ()
+        proven = [self.reference]
+        if self.gap_reference == "bound":
+            results = [row.result for row in self.rows if row.result is not None]
+            proven = [result for result in results if result.bound is not None]
         return tuple(
             row
             for row in self.rows
             if row.result is not None
             and row.result.value is not None
-            and self.reference is not None
-            and not is_in_class_of(row.result, self.reference)
+            and not any(is_in_class_of(row.result, other) for other in proven)
         )
 
 
@@ -350,10 +356,12 @@ def compare(
         else:
             rows.append(ComparisonRow(entry, found, None))
     rows = _cross_checked(instance, goal, rows)
-    reference = next(
-        (row.result for row in rows if row.result and row.method.kind == "exact"), None
+    exact = [row.result for row in rows if row.result and row.method.kind == "exact"]
+    others = [row.result for row in rows if row.result and row.method.kind != "exact"]
+    reference = proven_best(goal, exact, others)
+    measured = (
+        replace(row, gap_to_best=gap_to_proven(goal, row.result, exact, others)) for row in rows
     )
-    measured = (replace(row, gap_to_best=_gap_to_best(row.result, reference)) for row in rows)
     wrong = contradictions(instance.best_known, goal, (row.result for row in rows if row.result))
     return Comparison(instance, name, reference, tuple(measured), tuple(skipped), wrong)
 
@@ -373,15 +381,3 @@ def _cross_checked(
             row = ComparisonRow(row.method, None, None, error)
         held.append(row)
     return held
-
-
-def _gap_to_best(found: Result[Any] | None, reference: Result[Any] | None) -> float | None:
-    """Return the gap of a value to the proven optimum, or else to the bound."""
-    if reference is None or found is None or found.value is None or isinstance(found.value, tuple):
-        return None
-    optimal = reference.status is Status.OPTIMAL
-    best = reference.value if optimal else reference.bound
-    if best is None or isinstance(best, tuple) or not is_in_class_of(found, reference):
-        return None
-    gap = relative_gap(found.value, best, reference.origin)
-    return None if gap is None else float(gap)

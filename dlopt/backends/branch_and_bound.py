@@ -191,9 +191,12 @@ class BranchAndBound:
     def shorten_multipliers(self, bound: Fraction | None) -> None:
         """Round the multipliers of the leaves to few digits, where they prove a bound all the same.
 
-        Certificates get shorter. `bound` is what they have to prove, None for infeasibility.
+        Certificates get shorter. `bound` is what they have to prove, None for infeasibility. When
+        time is up, the others stay as long as they are.
         """
         for node in self.leaves:
+            if time.monotonic() > self.stop:  # pragma: no cover - between the search and this
+                return
             bounds = self.leaf_bounds(node)
             terms, unit = node.multipliers
             largest = max((abs(weight).bit_length() for _, weight in terms), default=0)

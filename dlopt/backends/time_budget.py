@@ -63,3 +63,17 @@ class Budget:
             return self.left(share)
         except TimeoutError:
             return replace(self.limits, time_s=MIN_TIME_S)
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether at least nine tenths of the time are over: a solver may end a little early.
+
+        Examples
+        --------
+        >>> Budget(Limits(time_s=1e-9)).is_spent, Budget(Limits(time_s=99)).is_spent
+        (True, False)
+        >>> Budget(Limits()).is_spent
+        False
+        """
+        given = self.limits.time_s
+        return given is not None and self.stop - time.monotonic() <= given / 10

@@ -84,12 +84,27 @@ def write_baselines(records: Iterable[Record], path: str | os.PathLike[str]) -> 
 
 def _is_stronger(record: Record, known: Record, goal: Objective) -> bool:
     """Tell whether a record is stronger than another: a proof, or else the better plan."""
-    ends = (Status.OPTIMAL, Status.INFEASIBLE)
-    if (record.status in ends) != (known.status in ends):
-        return record.status in ends
-    if record.status in ends or record.value is None:
+    rank = _rank(record)
+    if rank != _rank(known):
+        return rank > _rank(known)
+    if rank != _OPEN or record.value is None:
         return False
     return known.value is None or goal.better(record.value, known.value)
+
+
+_OPEN = 1
+"""The rank of a plan or a bound without a proof that nothing is better."""
+
+
+def _rank(record: Record) -> int:
+    """Return 2 for a proof, and 0 for one that answers another question than the objective.
+
+    `feasibility` asks for a plan that accepts everything: where it proves that there is none, some
+    plan accepts less. Only of ``exact`` does infeasible mean that there is no plan at all.
+    """
+    if record.status is Status.INFEASIBLE:
+        return 2 if record.key.method == "exact" else 0
+    return 2 if record.status is Status.OPTIMAL else _OPEN
 
 
 def _line(record: Record) -> dict[str, str]:

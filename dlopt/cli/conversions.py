@@ -177,6 +177,7 @@ def from_task_graph(
         _machine_set(graph, machines, exact_numbers),
         absolute_deadline=None if deadline is None else number_of_option("deadline", deadline),
         origin=f"{file.name}, {detection.FORMATS[detected]}",
+        units=detection.UNITS.get(detected),
     )
 
 

@@ -192,7 +192,8 @@ def _print(search: SearchResult, files: tuple[Path, ...]) -> None:
     what = "largest gap" if found.claim == "gap" else f"claim refuted: {found.claim}"
     out.print(f"[{colour}]{what}[/{colour}]", end=" ")
     method = " ".join([found.method, *(f"{k}={v}" for k, v in found.options.items())])
-    out.print(f"({method}, {jobs} jobs x {machines} machines)", markup=False)
+    size = f"{counted(jobs, 'job')} x {counted(machines, 'machine')}"
+    out.print(f"({method}, {size})", markup=False)
     for text in found.texts:
         out.print(f"  {text}", markup=False, soft_wrap=True)
     if found.impossible:

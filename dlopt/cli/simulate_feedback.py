@@ -122,7 +122,8 @@ def feedback(
     A model is identified from a run whose utilization bound varies at random; the gains of a
     PI controller follow from its root locus; then the strategies run on the same tasks. Times
     are in the unit of the workload, by default the time to transmit one unit of load. Also:
-    dlopt simulate --feedback. Requires python-control (pip install 'dlopt[sim]').
+    dlopt simulate --feedback. Requires python-control,
+    which the extra sim of dlopt installs.
     """
     from dlopt.cli import simulate_feedback_tables as tables
     from dlopt.simulation.feedback import STRATEGIES, compare_strategies

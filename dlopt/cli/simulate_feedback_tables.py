@@ -47,6 +47,12 @@ def report(found: StrategyComparison) -> Iterator[RenderableType]:
         f"gain margin {design.gain_margin:.3g}"
     )
     yield _table(found)
+    if _seeds(found) == 1 and not found.setting.given:
+        yield "one seed, so no confidence intervals: --seeds 10 prints means with 95 % intervals"
+
+
+def _seeds(found: StrategyComparison) -> int:
+    return len(next(iter(found.runs.values())))
 
 
 def _equation(model: Model) -> str:
@@ -65,7 +71,7 @@ def _pole(pole: complex) -> str:
 
 
 def _table(found: StrategyComparison) -> Table:
-    seeds = len(next(iter(found.runs.values())))
+    seeds = _seeds(found)
     title = f"{_name(found)}, {seeds} seed{'s' * (seeds > 1)}"
     table = Table(box=box.SIMPLE_HEAD, title=title, padding=(0, 1, 0, 0))
     table.add_column("strategy", no_wrap=True)
@@ -180,7 +186,7 @@ def draw(found: StrategyComparison, path: Path, style: PictureStyle) -> None:
             curves.append(Curve(name, tuple(spots)))
         label = "utilization bound" if measure == "bound" else measure.replace("_", " ")
         panels.append((label, tuple(curves)))
-    seeds = len(next(iter(found.runs.values())))
+    seeds = _seeds(found)
     note = f"set point {found.setting.set_point:g}; {seeds} seed{'s' * (seeds > 1)}"
     note += ", 95 % intervals" * (seeds > 1)
     plot_curves(panels, path, note=note, axis="sampling period", **style.page(_name(found)))

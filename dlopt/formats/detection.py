@@ -9,11 +9,12 @@ from typing import Literal, TypeAlias
 
 from dlopt.errors import NotApplicableError
 from dlopt.formats.task_graph import TaskGraph
+from dlopt.problems.validated_record import Units
 
 GraphFormat: TypeAlias = Literal["stg", "wfformat", "dax", "pegasus-dag", "dot", "costs"]
 
 FORMATS: dict[GraphFormat, str] = {
-    "stg": "Standard Task Graph Set, with or without communication",
+    "stg": "Standard Task Graph Set (STG)",
     "wfformat": "WfCommons WfFormat, JSON, schema 1.5 and before",
     "dax": "Pegasus DAX, XML",
     "pegasus-dag": "the text files of the same workflows: FILE, TASK, INPUTS, OUTPUTS, EDGE",
@@ -21,6 +22,13 @@ FORMATS: dict[GraphFormat, str] = {
     "costs": "a cost per task and machine, as papers publish them",
 }
 """The formats and their descriptions."""
+_WORKFLOW = Units("s", data="B")
+UNITS: dict[GraphFormat, Units] = {
+    "wfformat": _WORKFLOW,
+    "dax": _WORKFLOW,
+    "pegasus-dag": _WORKFLOW,
+}
+"""The units of the formats that state them: run times on a machine of power 1, sizes of files."""
 
 _SUFFIXES: dict[str, GraphFormat] = {
     ".stg": "stg",

@@ -87,6 +87,17 @@ def selected_jobs(
     return SelectedJobs(tuple(usable), begin, tuple(left_out.items()))
 
 
+def window_suffix(at: Number | None) -> str:
+    """Return what the name of an instance says of its window, so that those of a log differ.
+
+    Examples
+    --------
+    >>> window_suffix(1000000), window_suffix(None)
+    ('-at-1000000', '')
+    """
+    return "" if at is None else f"-at-{shown(at)}"
+
+
 def submission(job: SwfJob) -> Number:
     """Return when a job was submitted; only lines of bursts may lack it, and they are left out."""
     return 0 if job.submit is None else job.submit

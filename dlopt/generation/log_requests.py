@@ -12,7 +12,7 @@ from dlopt.arithmetic import Number, is_finite, shown, simplest
 from dlopt.errors import NotApplicableError
 from dlopt.formats.swf import SwfJob, SwfLog
 from dlopt.generation.distributions import check_choice, check_count, positive_float
-from dlopt.generation.log_jobs import selected_jobs, submission
+from dlopt.generation.log_jobs import selected_jobs, submission, window_suffix
 from dlopt.problems.coreservation import Batch, Instance, Machine, Part, Request, linear, step
 from dlopt.problems.validated_record import Units
 
@@ -135,7 +135,7 @@ def requests_from_log(
         tuple(Machine(str(index), size) for index in range(machines)),
         tuple(requests),
         None if batch is None else Batch(batch),
-        name=name or f"booked-{machines}x{size}",
+        name=name or f"booked-{machines}x{size}{window_suffix(at)}",
         origin=f"jobs of {log.get('Computer') or 'a cluster'} from {begin} s of its log on, as "
         f"requests; starts as {starts}, {durations} times",
         units=Units("s", cpu="processors"),

@@ -10,7 +10,7 @@ from dlopt.arithmetic import Number, exact, is_exact, is_finite, shown, simplest
 from dlopt.errors import NotApplicableError
 from dlopt.formats.swf import SwfJob, SwfLog
 from dlopt.generation.distributions import positive_float
-from dlopt.generation.log_jobs import selected_jobs, submission
+from dlopt.generation.log_jobs import selected_jobs, submission, window_suffix
 from dlopt.heuristics.iit.partitioning_rules import OptimalPartition
 from dlopt.problems.admission import Instance, Task
 from dlopt.problems.cluster import Cluster
@@ -118,7 +118,7 @@ def stream_from_log(
     instance = Instance(
         cluster,
         tuple(tasks),
-        name=name or f"replay-{size}",
+        name=name or f"replay-{size}{window_suffix(at)}",
         origin=f"jobs of {where} from {start} s of its log on, as divisible loads; deadlines "
         f"{float(deadline_factor):g} times the {deadline_rule} time",
         units=Units("s"),

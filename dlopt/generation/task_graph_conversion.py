@@ -12,7 +12,7 @@ from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
 from dlopt.formats.task_graph import GraphEdge, GraphTask, TaskGraph, Unit
 from dlopt.json_files import load_json
 from dlopt.problems.dag import Edge, Graph, Instance, Machine, Network, Task
-from dlopt.problems.validated_record import Record
+from dlopt.problems.validated_record import Record, Units
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -107,6 +107,7 @@ def instance_of(
     absolute_deadline: Number | None = None,
     name: str = "",
     origin: str = "",
+    units: Units | None = None,
 ) -> Instance:
     """Return the instance of one task graph on some machines.
 
@@ -119,6 +120,8 @@ def instance_of(
         Of the graph.
     name, origin : str
         Of the instance; by default the name is that of the graph.
+    units : Units, optional
+        Of run times and data, for people: nothing is converted.
 
     Raises
     ------
@@ -152,6 +155,7 @@ def instance_of(
         machines.network,
         name=name or known,
         origin=origin,
+        units=units or Units(),
     )
 
 

@@ -15,12 +15,16 @@ starts satisfies, for any choice of instants ``t_g``::
     capacity    sum_{j,t} a_j_t z_j_g_t <= n (b - a)                  work in [a, b)
     conflict    z_i_g_b - z_i_g_a' + z_j_g_d - z_j_g_c' <= 1          n = 1, a' = a - 1, c' = c - 1
                        if b < c + c_j_g  and  d < a + c_i_g
+    symmetry    z_j_g_t <= sum_i z_i_h_t_i       h = g - 1, groups that may be exchanged
+                       if t_i >= l for all i before j
 
 The left side of ``capacity`` may count no task for more than it occupies its machine within
 [a, b), whenever it starts. By ``conflict``, two tasks do not start on one machine at instants from
-`a` to `b` and from `c` to `d`, which all overlap. A program of such rows is a relaxation, however
-few there are. Source: the step variables of Pritsker, Watters and Wolfe 1969; aggregated capacity
-is the energetic reasoning of Erschler, Lopez and Thuriot 1991.
+`a` to `b` and from `c` to `d`, which all overlap. By ``symmetry``, groups that may be exchanged are
+used in the order of their first tasks, by an order of the tasks that the program states: of a
+schedule in which they are not, the machines can be exchanged such that they are. A program of such
+rows is a relaxation, however few there are. Source: the step variables of Pritsker, Watters and
+Wolfe 1969; aggregated capacity is the energetic reasoning of Erschler, Lopez and Thuriot 1991.
 
 The models state such programs themselves; a proof holds only if these rules accept its program.
 """
@@ -70,6 +74,10 @@ class TaskTimes:
     transfers : callable
         Returns, for two tasks of which the second needs data of the first, how long that takes at
         least, by their groups; None if it needs none.
+    exchangeable : callable
+        Tells of two groups whether exchanging their machines changes no time.
+    order : tuple of int
+        The tasks, in the order by which exchangeable groups are numbered; empty if they are not.
     """
 
     costs: Times
@@ -78,6 +86,8 @@ class TaskTimes:
     sizes: tuple[int, ...]
     all_run: bool
     transfers: Callable[[int, int], Sequence[Sequence[int]] | None] = lambda source, target: None
+    exchangeable: Callable[[int, int], bool] = lambda group, other: False
+    order: tuple[int, ...] = ()
 
     def window(self, task: int, group: int) -> tuple[int, int, int] | None:
         """Return cost, earliest and latest start of a task; None if it cannot run in time."""
@@ -147,6 +157,7 @@ class StepProgram:
             "precedence": self._precedence_flaw,
             "capacity": self._capacity_flaw,
             "conflict": self._conflict_flaw,
+            "symmetry": self._symmetry_flaw,
         }
         if family not in rules or not all(map(_INSTANT.fullmatch, numbers)):
             return "it is no constraint of the step formulation"
@@ -271,6 +282,24 @@ class StepProgram:
         other_first = max(other_first, before.get(other, -1) + 1)
         overlap = end < other_first + other_cost and other_end < first + cost
         return None if overlap and cost and other_cost else "the tasks may run one after the other"
+
+    def _symmetry_flaw(self, row: StatedConstraint, numbers: list[int]) -> str | None:
+        """A task runs on a group only if one before it does on the group before."""
+        terms = self._terms(row)
+        ones = [one for one, a in terms if a == 1]
+        if len(ones) != 1 or row.side < 0 or ones[0].task not in self.times.order:
+            return "it does not say what is needed for one task to start"
+        (one,) = ones
+        if one.group == 0 or not self.times.exchangeable(one.group - 1, one.group):
+            return "the group may not be exchanged with the one before"
+        before = {other.task: other.instant for other, a in terms if a == -1}
+        if len(before) + 1 < len(terms) or any(o.group != one.group - 1 for o, a in terms if a < 0):
+            return "it is not about the group before, each task once"
+        for task in self.times.order[: self.times.order.index(one.task)]:
+            window = self.times.window(task, one.group - 1)
+            if window is not None and before.get(task, -1) < window[2]:
+                return "a task before it may start later"
+        return None
 
     def _terms(self, row: StatedConstraint) -> list[tuple[Column, Fraction]]:
         return [(self.columns[column], a) for column, a in row.terms.items()]

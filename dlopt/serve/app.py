@@ -341,8 +341,11 @@ def run(
         host, port = opened.getsockname()[:2]
         address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
         server = _Server(config, application, lambda: listening(address))
-        # A failure to start is raised below: its traceback in the log would tell nothing more.
-        logging.getLogger("uvicorn.error").addFilter(lambda _: application.failure is None)
+        # Tracebacks that tell nothing: a failure to start is raised below, and a second SIGINT
+        # cancels what the server waits for.
+        logging.getLogger("uvicorn.error").addFilter(
+            lambda _: application.failure is None and not server.force_exit
+        )
         try:
             server.run(sockets=[opened])
         except SystemExit:

@@ -6,7 +6,7 @@ import contextlib
 import os
 import secrets
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import IO, Any, Self
 
 from dlopt.errors import MissingExtraError, NotApplicableError, described
@@ -62,6 +62,11 @@ class Store:
             address = sql.make_url(url)
             if address.get_backend_name() == "sqlite":
                 self._engine = _sqlite_engine(address, self._owned)
+            elif address.get_backend_name() != "postgresql":
+                raise NotApplicableError(
+                    f"the store {address.render_as_string()} cannot be opened: it must be "
+                    "sqlite:///FILE or postgresql+psycopg://..."
+                )
             else:
                 self._engine = sql.create_engine(address, pool_pre_ping=True)
                 self._owned.callback(self._engine.dispose)
@@ -140,6 +145,38 @@ class Store:
                 connection.execute(timeout)
                 connection.execute(sql.text(f"LOCK TABLE {table.name} IN SHARE MODE"))
             yield connection
+
+    def ensure_written(
+        self,
+        table: sql.TableClause,
+        is_written: Callable[[sql.Connection], bool],
+        error: UnknownOutcomeError,
+    ) -> None:
+        """Return if a transaction whose commit has failed has changed a table all the same.
+
+        Parameters
+        ----------
+        table : TableClause
+            A table that the transaction was to change.
+        is_written : callable
+            Tells whether the change is there.
+        error : UnknownOutcomeError
+            Of the commit; it is raised again if the table cannot be read.
+
+        Raises
+        ------
+        UnavailableError
+            If the change is not there, and never will be.
+        UnknownOutcomeError
+            If it cannot be known now.
+        """
+        try:
+            with self.settled(table) as connection:
+                done = is_written(connection)
+        except UnavailableError:
+            raise error from None
+        if not done:
+            raise UnavailableError(f"nothing was done: {error}", retry_after_s=1.0) from error
 
     def check(self) -> None:
         """Read from the database.
@@ -279,4 +316,6 @@ def _database_errors_as(kind: type[UnavailableError]) -> Iterator[None]:
 def _cause(error: Exception) -> str:
     """Return what the driver has reported, without the statement and the advice of SQLAlchemy."""
     cause = error.orig if isinstance(error, sql.exc.DBAPIError) else None
-    return described(cause or error)
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return " ".join(described(cause or error).split())  # psycopg breaks and indents lines

@@ -79,7 +79,8 @@ def solve_exact(
     Makespans are bounded by the LP relaxation of R||Cmax; its reduced costs exclude machines of
     tasks, and CP-SAT decides the rest. Numbers of tasks on time are bounded by windows where inputs
     arrive on each machine together, and scheduled by optional intervals elsewhere. Flowtimes are an
-    assignment problem where inputs arrive together, and solved by CP-SAT elsewhere. Instances with
+    assignment problem where inputs arrive together; elsewhere they are solved by dynamic
+    programming over sets of tasks, and what has too many of them by CP-SAT. Instances with
     more than some hundred pairs of a task and a machine are first improved by large neighbourhood
     search.
 

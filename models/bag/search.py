@@ -6,6 +6,7 @@ search, and at last the whole program is solved by CP-SAT, or by a MILP solver.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -20,6 +21,7 @@ from dlopt.certificates import BoundCertificate, can_be_stated
 from dlopt.errors import SolverError
 from dlopt.models.bag.cpsat import CpSatModel, estimate_terms
 from dlopt.models.bag.flowtime_assignment import FlowtimeAssignment, solve_assignment
+from dlopt.models.bag.flowtime_subsets import search_subsets
 from dlopt.models.bag.lns import NeighbourhoodSearch, fractional_jobs, round_relaxation
 from dlopt.models.bag.makespan_bound import MakespanDualBound, bound_makespan
 from dlopt.models.bag.milp import AssignmentMilp
@@ -59,10 +61,13 @@ NEIGHBOURHOOD_ROUNDS = 40
 NEIGHBOURHOODS_SHARE = 0.85
 """Share of the time for neighbourhoods before the whole program. Chosen by hand: sizes that need
 them are rarely closed by the whole program."""
+SUBSETS_SHARE = 0.5
+"""Share of the time for the search over sets of jobs. Chosen by hand."""
 
 LP_MACHINE_DUALS = "LP relaxation of R||Cmax, certified in integers"
 LP_WINDOWS = "LP relaxation with time windows, certified in fractions"
 ASSIGNMENT = "assignment problem of positions, certified in integers"
+SUBSETS = "dynamic programming over sets of tasks, in integers"
 ALL_ON_TIME = "trivial bound (all tasks on time)"
 LONGEST_TASK = "the longest task"
 EACH_TASK_ALONE = "each task alone on a machine"
@@ -156,6 +161,8 @@ class ExactSearch(LexicographicSearch[str, Sequences, Fraction]):
         """Solve a level: by a relaxation, neighbourhoods, the whole program."""
         if self.use_relaxations and not self.is_closed(bounds):
             bounds.append(self._solve_relaxation(level))
+        if self.scaled.objective_kind == "flowtime" and self.formulation != "none":
+            self._search_subsets(bounds)
         if self.use_neighbourhoods and not self.is_closed(bounds):
             self._search_neighbourhoods(bounds)
         if self.formulation != "none" and not self.is_closed(bounds):
@@ -175,6 +182,18 @@ class ExactSearch(LexicographicSearch[str, Sequences, Fraction]):
             return trivial_bound(scaled, level)
         self.update_incumbent(assignment.sequences)
         return Bound(negated_flowtime(scaled, assignment.bound), ASSIGNMENT)
+
+    def _search_subsets(self, bounds: list[Bound[Fraction]]) -> None:
+        """Search over sets of jobs, for some of the time."""
+        scaled = self.scaled
+        if self.is_closed(bounds):
+            return
+        limits = self.budget.left(SUBSETS_SHARE)
+        stop = inf if limits.time_s is None else time.monotonic() + limits.time_s
+        lower = (scaled.total_release - self.tightest(bounds).value) * scaled.scale
+        found = search_subsets(scaled, self.result.incumbent, lower, stop)
+        self.update_incumbent(found.sequences)
+        bounds.append(Bound(negated_flowtime(scaled, found.bound), SUBSETS))
 
     def _round_relaxation(self, dual_bound: MakespanDualBound) -> Sequences:
         """Return the rounded relaxation; jobs that it splits are then assigned by CP-SAT."""

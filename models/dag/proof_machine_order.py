@@ -17,6 +17,7 @@ from dlopt.models.dag.heads_and_tails import INFINITE, Ints
 from dlopt.models.dag.proof_cases import AssumedLatest
 from dlopt.models.dag.proof_facts import Fact, Head, LatestStart, NotStarted, Pairs, ProofWriter
 from dlopt.models.dag.proof_propagation import WindowPropagation, Windows
+from dlopt.models.dag.proof_times import NO_LATEST
 
 Window: TypeAlias = tuple[int, int, NotStarted | None]
 """A job, the end of its window of starts, and that it does not start before; None if released."""
@@ -143,7 +144,9 @@ class ConflictRules:
         best: tuple[int, AssumedLatest] | None = None
         for group in np.flatnonzero(self.is_single).tolist():
             jobs = [
-                job for job, one in enumerate(windows.latest_starts) if list(one.latest) == [group]
+                job
+                for job, one in enumerate(windows.latest_starts)
+                if list(one.latest) == [group] and one.latest[group] < NO_LATEST
             ]
             slack = self._slack(windows, jobs, group)
             if slack.size and slack.min() < INFINITE:

@@ -16,10 +16,9 @@ import numpy as np
 from dlopt.models.dag.energetic_bounds import (
     MAX_INTERVAL_ENDS,
     MIN_INTERVAL_ENDS,
-    dual_machine_weights,
     evenly_spaced,
 )
-from dlopt.models.dag.heads_and_tails import INFINITE, HeadsTails, Ints
+from dlopt.models.dag.heads_and_tails import INFINITE, Ints
 from dlopt.models.dag.proof_cases import Occupation, Overload
 from dlopt.models.dag.proof_facts import (
     Fact,
@@ -31,7 +30,7 @@ from dlopt.models.dag.proof_facts import (
     LatestStart,
     NotStarted,
 )
-from dlopt.models.dag.scaled_instance import Arc, ScaledInstance
+from dlopt.models.dag.proof_times import NO_LATEST, ProofTimes, TimedArc
 
 MAX_OPERATIONS = 5_000_000
 """Intervals times jobs times groups that are tested for overloads. Chosen by hand, for the time."""
@@ -49,7 +48,7 @@ class Windows:
     ----------
     earliest : array of int, shape (jobs, groups)
     latest : array of int, shape (jobs, groups)
-        Negative where a job does not run.
+        Negative where a job does not run; `NO_LATEST` where none is known.
     heads : dict of (int, int) to Head
         Why a job starts no earlier, where its release does not say it.
     latest_starts : list of LatestStart
@@ -122,59 +121,21 @@ class Windows:
         self.drop_groups(job)
 
 
-def machine_groups(scaled: ScaledInstance, *, single_machines: bool) -> list[list[int]]:
-    """Return the machines in groups: of identical ones where nothing is sent, or one by one."""
-    if scaled.communication_free and not single_machines:
-        return scaled.identical_machines
-    return [[machine] for machine in range(scaled.machine_count)]
-
-
 class WindowPropagation:
-    """What the makespan says of the starts of jobs, and what follows from it.
+    """What a program says of the starts of jobs, and what follows from it.
 
     Parameters
     ----------
-    scaled : ScaledInstance
-    heads_tails : HeadsTails
-        Of these, only the costs are used.
-    makespan : int
-        In scaled units.
-    groups : list of list of int
-        See `machine_groups`.
-
-    Attributes
-    ----------
-    firsts : list of int
-        The first machine of each group.
+    times : ProofTimes
     """
 
-    def __init__(
-        self,
-        scaled: ScaledInstance,
-        heads_tails: HeadsTails,
-        makespan: int,
-        groups: list[list[int]],
-    ) -> None:
-        self.scaled, self.groups = scaled, groups
-        self.firsts = [group[0] for group in self.groups]
-        self.sizes = np.array([len(group) for group in self.groups])
-        self.costs: Ints = heads_tails.costs[:, self.firsts]
-        self.releases: Ints = np.array(scaled.release_times, dtype=np.int64)[:, self.firsts]
-        delivery = np.array(scaled.delivery_times, dtype=np.int64)[:, self.firsts]
-        last = makespan - delivery - self.costs
-        self.possible = (self.costs < INFINITE) & (self.releases <= last)
-        self.last: Ints = np.where(self.possible, last, -1)
-        weights = dual_machine_weights(heads_tails.costs)
-        self.weightings = [weights.weights[self.firsts]]
-        if len(self.groups) > 1:
-            self.weightings += list(np.eye(len(self.groups), dtype=np.int64))
-        link_class = np.array(scaled.link_class)[np.ix_(self.firsts, self.firsts)]
-        self.transfers: list[Ints] = [
-            np.array(arc.transfer_times, dtype=np.int64)[link_class] for arc in scaled.arcs
-        ]
+    def __init__(self, times: ProofTimes) -> None:
+        self.times, self.groups, self.sizes = times, times.groups, times.sizes
+        self.costs, self.releases, self.last = times.costs, times.releases, times.last
+        self.possible = times.last >= 0
 
     def initial_windows(self) -> Windows:
-        """Return what releases, deliveries and the makespan say."""
+        """Return what releases and the latest starts of the program say."""
         latest_starts = [
             LatestStart(job, {g: int(t) for g, t in enumerate(row) if t >= 0})
             for job, row in enumerate(self.last)
@@ -186,14 +147,14 @@ class WindowPropagation:
         """Propagate windows that have changed along the arcs, until no window changes."""
         forward = [changes > 0 for changes in windows.changes]
         backward = forward.copy()
-        pairs = list(zip(self.scaled.arcs, self.transfers, strict=True))
+        arcs = self.times.arcs
         while any(forward) or any(backward):
-            for arc, transfers in pairs:
-                if forward[arc.source] and self._propagate_forward(windows, arc, transfers):
+            for arc in arcs:
+                if forward[arc.source] and self._propagate_forward(windows, arc):
                     forward[arc.target] = backward[arc.target] = True
             forward = [False] * len(forward)
-            for arc, transfers in reversed(pairs):
-                if backward[arc.target] and self._propagate_backward(windows, arc, transfers):
+            for arc in reversed(arcs):
+                if backward[arc.target] and self._propagate_backward(windows, arc):
                     forward[arc.source] = backward[arc.source] = True
             backward = [False] * len(backward)
 
@@ -213,9 +174,9 @@ class WindowPropagation:
                 return latest
         return self._overload(windows)
 
-    def _propagate_forward(self, windows: Windows, arc: Arc, transfers: Ints) -> bool:
+    def _propagate_forward(self, windows: Windows, arc: TimedArc) -> bool:
         """Raise the heads of the target of an arc; return whether its windows have changed."""
-        i, j = arc.source, arc.target
+        i, j, transfers = arc
         if len(self.groups) == 1:  # the usual case, without arrays
             ready = windows.earliest[i, 0] + self.costs[i, 0] + transfers[0, 0]
             if ready <= windows.earliest[j, 0]:
@@ -247,16 +208,16 @@ class WindowPropagation:
                 found.append(NotStarted(job, g, instant, reason or windows.latest_starts[job]))
         return found
 
-    def _propagate_backward(self, windows: Windows, arc: Arc, transfers: Ints) -> bool:
+    def _propagate_backward(self, windows: Windows, arc: TimedArc) -> bool:
         """Lower the latest starts of its source; return whether its windows have changed."""
-        i, j = arc.source, arc.target
+        i, j, transfers = arc
         if len(self.groups) == 1:
             due = windows.latest[j, 0] - transfers[0, 0] - self.costs[i, 0]
             if due >= windows.latest[i, 0]:
                 return False
         changes = windows.changes[i]
         runs = np.flatnonzero(windows.latest[j] >= 0)
-        if not len(runs):
+        if not len(runs) or windows.latest[j].max() == NO_LATEST:
             return False
         latest = (windows.latest[j, runs] - transfers[:, runs]).max(axis=1) - self.costs[i]
         latest = np.minimum(latest, self.last[i])
@@ -272,7 +233,7 @@ class WindowPropagation:
 
     def _overload(self, windows: Windows) -> Overload | None:
         """Return an interval whose machines are overloaded, if there is one."""
-        runs = windows.latest >= 0
+        runs = (windows.latest >= 0) & (windows.latest < NO_LATEST)
         changed = runs & (np.array(windows.changes) > 0)[:, None]
         ends = windows.latest + self.costs
         if windows.is_case:
@@ -282,13 +243,14 @@ class WindowPropagation:
             starts = np.unique(np.concatenate([windows.earliest[runs], windows.latest[runs]]))
             stops = np.unique(np.concatenate([ends[runs], early[runs]]))
         operations = MAX_OPERATIONS_IN_CASES if windows.is_case else MAX_OPERATIONS
-        most = int((operations / (self.costs.size * len(self.weightings))) ** 0.5)
+        most = int((operations / (self.costs.size * len(self.times.weightings))) ** 0.5)
         most = min(max(most, MIN_INTERVAL_ENDS), MAX_INTERVAL_ENDS)
         starts, stops = evenly_spaced(starts, most), evenly_spaced(stops, most)
+        runs = windows.latest >= 0
         for start in starts.tolist():
             for part in self._in_parts(stops[stops > start]):
                 inside = self._inside(windows, start, part)
-                for weights in self.weightings:
+                for weights in self.times.weightings:
                     energy = np.where(runs, inside * weights, INFINITE).min(axis=2).sum(axis=1)
                     capacity = (part - start) * int(weights @ self.sizes)
                     if (energy > capacity).any():

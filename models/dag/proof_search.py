@@ -1,10 +1,11 @@
-"""Search for a proof that no schedule has a makespan: propagation, overloads, refuted cases.
+"""Search for a proof that no schedule is better than a value: propagation, overloads, cases.
 
 Of every job and group of machines the earliest and the latest start are known, each with the fact
 that proves it. They are propagated along the arcs; an interval whose machines are overloaded, or a
 job that can start nowhere, is a contradiction. Where there is none, the heads and tails that
 `dlopt.models.dag.energetic_heads` has found are proven, each by refuting the opposite case; at
-last, cases are distinguished by the start of a job (depth first).
+last, cases are distinguished by the start of a job (depth first). Of tardy graphs and responses,
+windows of completions are known in the same way (`dlopt.models.dag.proof_levels`).
 
 The facts that a contradiction follows from are then written as a certificate. Source: energetic
 reasoning of Erschler, Lopez and Thuriot 1991; probing (shaving) of Martin and Shmoys 1996.
@@ -14,13 +15,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from itertools import accumulate
 from math import inf
 
 import numpy as np
 
 from dlopt.certificates import InfeasibilityProof, can_be_stated
 from dlopt.models.dag.heads_and_tails import HeadsTails, Ints
+from dlopt.models.dag.lower_bounds import compute_lower_bounds
 from dlopt.models.dag.objective import ObjectiveLevel
 from dlopt.models.dag.proof_cases import (
     AssumedLater,
@@ -30,35 +31,46 @@ from dlopt.models.dag.proof_cases import (
     LatestByRefutation,
 )
 from dlopt.models.dag.proof_facts import Fact, ProofWriter, write_fact
+from dlopt.models.dag.proof_levels import LevelRules
 from dlopt.models.dag.proof_machine_order import ConflictRules
-from dlopt.models.dag.proof_propagation import WindowPropagation, Windows, machine_groups
+from dlopt.models.dag.proof_propagation import WindowPropagation, Windows
+from dlopt.models.dag.proof_symmetry import SymmetryRules
+from dlopt.models.dag.proof_times import (
+    NO_LATEST,
+    ExcludedLevels,
+    completion_times,
+    exchangeable_groups,
+    machine_groups,
+    makespan_times,
+    remarks_of,
+)
 from dlopt.models.dag.scaled_instance import ScaledInstance
 
 MAX_SIZE = 3_000
 """Jobs and arcs up to which a proof is tried. Chosen by hand, for the time of it."""
 MAX_TRANSFERS = 500_000
 """Arcs times pairs of groups up to which it is tried. Chosen by hand, for the time of it."""
-MAX_JOBS_IN_CASES = 2_000
+MAX_JOBS_IN_CASES = 8_000
 """Jobs of all cases together that are distinguished. Chosen by hand, for the time of them."""
 
 
 def infeasibility_proof(
     scaled: ScaledInstance,
     heads_tails: HeadsTails,
-    makespan: int,
+    excluded: int | ExcludedLevels,
     stop: float = inf,
     *,
     cases: bool = True,
 ) -> InfeasibilityProof | None:
-    """Return a proof that no schedule has a makespan, or None if none is found.
+    """Return a proof that no schedule has a makespan, or levels, or None if none is found.
 
     Parameters
     ----------
     scaled : ScaledInstance
     heads_tails : HeadsTails
         They guide the search, and are proven where they are used.
-    makespan : int
-        In scaled units.
+    excluded : int or ExcludedLevels
+        A makespan, in scaled units, or levels.
     stop : float
         Instant of the monotonic clock at which the search ends.
     cases : bool, default True
@@ -78,7 +90,7 @@ def infeasibility_proof(
     >>> scaled = ScaledInstance.from_instance(Instance((Machine("m"), Machine("n")), (graph,)))
     >>> proof = infeasibility_proof(scaled, compute_heads_tails(scaled), 5)
     >>> proof.remarks[2], len(proof.constraints), len(proof.derivations)
-    ('makespan: 5', 13, 19)
+    ('makespan: 5', 9, 9)
     >>> infeasibility_proof(scaled, compute_heads_tails(scaled), 6)
     """
     if len(scaled.jobs) + len(scaled.arcs) > MAX_SIZE or time.monotonic() > stop:
@@ -89,7 +101,7 @@ def infeasibility_proof(
         groups = machine_groups(scaled, single_machines=single_machines)
         if len(scaled.arcs) * len(groups) ** 2 > MAX_TRANSFERS:
             return None
-        search = ProofSearch(scaled, heads_tails, makespan, groups, stop)
+        search = ProofSearch(scaled, heads_tails, excluded, groups, stop)
         contradiction = search.refute(cases=cases)
         if contradiction is not None:
             return search.written(contradiction)
@@ -102,7 +114,7 @@ def certificate_of_bound(
     scaled: ScaledInstance,
     heads_tails: HeadsTails,
     levels: Sequence[ObjectiveLevel],
-    bound: int,
+    bounds: Sequence[int],
     stop: float = inf,
     *,
     cases: bool = True,
@@ -114,24 +126,28 @@ def certificate_of_bound(
     scaled, heads_tails, stop, cases
         See `infeasibility_proof`.
     levels : sequence of str
-        Of the objective: there are certificates for the makespan, and for the response of a single
-        graph, which is one.
-    bound : int
-        In scaled units.
+        Of the objective. The response of a single graph is proven as a makespan.
+    bounds : sequence of int
+        Of each level, in scaled units.
     """
-    one_graph = len(scaled.instance.graphs) == 1
-    known = ("makespan", "total-response-time") if one_graph else ("makespan",)
-    if len(levels) > 1 or levels[0] not in known:
-        return None
-    return infeasibility_proof(scaled, heads_tails, bound - 1, stop, cases=cases)
+    is_response = levels[0] == "total-response-time" and len(scaled.instance.graphs) == 1
+    excluded: int | ExcludedLevels = bounds[0] - 1
+    if levels[0] != "makespan" and not is_response:
+        known = dict(zip(levels, bounds, strict=True))
+        tardy, total = known.get("tardy-graphs"), known.get("total-response-time")
+        if total is None:
+            excluded = ExcludedLevels(bounds[0] - 1, None)
+        else:
+            excluded = ExcludedLevels(tardy, total - 1)
+    return infeasibility_proof(scaled, heads_tails, excluded, stop, cases=cases)
 
 
 class ProofSearch:
-    """The search for a proof that no schedule has a makespan.
+    """The search for a proof that no schedule has a makespan, or levels.
 
     Parameters
     ----------
-    scaled, heads_tails, makespan, stop
+    scaled, heads_tails, excluded, stop
         See `infeasibility_proof`.
     groups : list of list of int
         See `machine_groups`; cases can be distinguished by the groups on which jobs run.
@@ -141,19 +157,41 @@ class ProofSearch:
         self,
         scaled: ScaledInstance,
         heads_tails: HeadsTails,
-        makespan: int,
+        excluded: int | ExcludedLevels,
         groups: list[list[int]],
         stop: float = inf,
     ) -> None:
-        self.scaled, self.makespan, self.stop = scaled, makespan, stop
-        self.rules = rules = WindowPropagation(scaled, heads_tails, makespan, groups)
-        self.conflicts = ConflictRules(rules)
-        self.known_heads: Ints = heads_tails.heads[:, rules.firsts]
-        self.known_latest: Ints = makespan - heads_tails.tails[:, rules.firsts] - rules.costs
+        self.scaled, self.heads_tails = scaled, heads_tails
+        self.excluded, self.stop = excluded, stop
+        self.levels: LevelRules | None = None
+        firsts = [group[0] for group in groups]
+        self.known_heads: Ints = heads_tails.heads[:, firsts]
+        self.known_tails: Ints = heads_tails.tails[:, firsts]
+        if isinstance(excluded, int):
+            times = makespan_times(scaled, heads_tails, excluded, groups)
+        else:
+            times = completion_times(scaled, heads_tails, groups)
+            self.levels = LevelRules(scaled, excluded, len(groups))
+            completions = compute_lower_bounds(scaled, heads_tails).graphs
+            self.known_heads = np.pad(self.known_heads, ((0, len(completions) + 1), (0, 1)))
+            self.known_heads[len(scaled.jobs) : -1, -1] = completions
+        self.rules = WindowPropagation(times)
+        self.conflicts = ConflictRules(self.rules)
+        exchangeable = [] if self.levels else exchangeable_groups(scaled, groups)
+        order = self._jobs_by_slack() if exchangeable else []
+        self.symmetry = SymmetryRules(self.rules, exchangeable, order)
         self.cases = 0
 
+    def _jobs_by_slack(self) -> list[int]:
+        """Return the jobs, those with the longest paths through them first."""
+        paths = self.known_heads + self.rules.costs + self.known_tails
+        return [int(job) for job in np.argsort(-paths.min(axis=1), kind="stable")]
+
     def refute(self, *, cases: bool = True) -> Fact | None:
-        """Return a contradiction that follows from the makespan, or None if none is found."""
+        """Return a contradiction that follows from what is excluded, or None if none is found."""
+        at_once = None if self.levels is None else self.levels.contradiction()
+        if at_once is not None:
+            return at_once
         windows = self.rules.initial_windows()
         found = self.consequence(windows)
         if found is None:
@@ -168,9 +206,16 @@ class ProofSearch:
     def consequence(self, windows: Windows) -> Fact | None:
         """Propagate what is known; return a contradiction if there is one."""
         self.rules.propagate_arcs(windows)
-        while self.conflicts.propagate(windows):
+        while (
+            self._propagate_levels(windows)
+            or self.symmetry.propagate(windows)
+            or self.conflicts.propagate(windows)
+        ):
             self.rules.propagate_arcs(windows)
         return self.rules.contradiction(windows)
+
+    def _propagate_levels(self, windows: Windows) -> bool:
+        return self.levels is not None and self.levels.propagate(windows)
 
     def prove_known_heads(self, windows: Windows) -> None:
         """Prove the heads that are known, by refuting that a job starts earlier."""
@@ -200,8 +245,8 @@ class ProofSearch:
 
     def prove_known_latest(self, windows: Windows) -> None:
         """Prove the latest starts that known tails say, by refuting that a job starts later."""
-        for job in reversed(range(len(self.rules.costs))):
-            known, target = windows.latest[job], self.known_latest[job]
+        for job in reversed(range(len(self.known_tails))):
+            known, target = windows.latest[job], self._known_latest(windows, job)
             if not ((known >= 0) & (target < known)).any() or time.monotonic() > self.stop:
                 continue
             starts = {g: int(t) for g, t in enumerate(np.minimum(target, known)) if t >= 0}
@@ -211,6 +256,18 @@ class ProofSearch:
             if contradiction is not None:
                 windows.lower_latest(LatestByRefutation(case, contradiction))
             self.rules.propagate_changes(windows)
+
+    def _known_latest(self, windows: Windows, job: int) -> Ints:
+        """Return the latest starts of a job that its known tail says, on the groups of machines."""
+        known: Ints = windows.latest[job].copy()
+        completion = self.excluded
+        if self.levels is not None:
+            graph, _ = self.scaled.jobs[job]
+            completion = int(windows.latest[self.levels.first + graph, -1])
+        if isinstance(completion, int) and completion < NO_LATEST:
+            count = self.known_tails.shape[1]
+            known[:count] = completion - self.known_tails[job] - self.rules.costs[job, :count]
+        return known
 
     def _case_of_later(self, windows: Windows, case: AssumedLater) -> Windows:
         """Return what is known if a job starts later."""
@@ -244,7 +301,7 @@ class ProofSearch:
                 return windows.latest_starts[choice.job]
 
     def _is_exhausted(self) -> bool:
-        has_groups = len(self.rules.groups) < self.scaled.machine_count
+        has_groups = max(map(len, self.rules.groups)) > 1
         most = MAX_JOBS_IN_CASES // 4 if has_groups else MAX_JOBS_IN_CASES
         return self.cases * len(self.rules.costs) >= most or time.monotonic() > self.stop
 
@@ -254,7 +311,10 @@ class ProofSearch:
         Of jobs that may run on several groups, the one with the least slack runs where it can end
         first. Then orders on single machines are decided; then a window is halved.
         """
-        runs = windows.latest >= 0
+        by_level = None if self.levels is None else self.levels.choose_case(windows)
+        if by_level is not None:
+            return by_level
+        runs = (windows.latest >= 0) & (windows.latest < NO_LATEST)
         slack = np.where(runs, windows.latest - windows.earliest, 0).max(axis=1)
         several = runs.sum(axis=1) > 1
         order = None if several.any() else self.conflicts.undecided_order(windows)
@@ -271,20 +331,8 @@ class ProofSearch:
 
     def written(self, contradiction: Fact) -> InfeasibilityProof:
         """Return the certificate of a contradiction."""
-        scaled = self.scaled
-        sizes = (len(graph.tasks) for graph in scaled.instance.graphs)
-        offsets = list(accumulate(sizes, initial=0))
-        writer = ProofWriter([offsets[graph] + task for graph, task in scaled.jobs])
+        writer = ProofWriter(self.rules.times.numbers)
         write_fact(contradiction, writer)
         writer.conclude(contradiction.known())
-        groups = "; ".join(" ".join(map(str, group)) for group in self.rules.groups)
-        return writer.proof(
-            (
-                f"unit: {1 / scaled.scale}",
-                f"origin: {scaled.origin}",
-                f"makespan: {self.makespan}",
-                f"machine groups: {groups}",
-                "columns: z_j_g_t says that task j has started by instant t on machine group g",
-                "claim: no schedule is complete by the makespan, in units since the origin",
-            )
-        )
+        order = [self.rules.times.numbers[job] for job in self.symmetry.order]
+        return writer.proof(remarks_of(self.scaled, self.rules.groups, self.excluded, order))

@@ -137,11 +137,12 @@ class ExactSearch(LexicographicSearch[ObjectiveLevel, Schedule, int]):
         found = self.result
         if not found.bounds:
             return None
+        trivial = (self.trivial_bound(level).value for level in self.levels)
         return certificate_of_bound(
             self.scaled,
             self.heads_tails,
             self.levels,
-            found.bounds[0],
+            found.bounds_of_all_levels(trivial),
             self.budget.stop,
             cases=found.proven_levels > 0,
         )

@@ -9,8 +9,9 @@ from dlopt.errors import NotApplicableError
 from dlopt.incumbents import offer
 from dlopt.models.iit import fluid_relaxation
 from dlopt.models.iit.scaled_instance import ScaledInstance
-from dlopt.models.iit.search import SingleLoadSearch, lower_by_tolerance
+from dlopt.models.iit.search import SingleLoadSearch
 from dlopt.models.iit.sequencing_milp import MAX_BINARIES
+from dlopt.models.iit.solutions import lower_by_tolerance
 from dlopt.problems.earliest_schedule import last_result
 from dlopt.problems.iit.data import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, Result, Status

@@ -17,7 +17,14 @@ from dlopt.models.iit.initial_solution import fill_nodes_in_ready_order
 from dlopt.models.iit.prefix_milp import PrefixMilp, PrefixSearch
 from dlopt.models.iit.scaled_instance import ScaledInstance
 from dlopt.models.iit.sequencing_milp import SequencingMilp
-from dlopt.models.iit.solutions import count_nodes, is_in_class, plan_of_chunks
+from dlopt.models.iit.solutions import (
+    count_nodes,
+    is_closed,
+    is_in_class,
+    lower_by_tolerance,
+    plan_of_chunks,
+    shown_instant,
+)
 from dlopt.problems.allowance import rounded_down
 from dlopt.problems.earliest_schedule import earliest_plan, last_result
 from dlopt.problems.iit.data import Solution
@@ -28,10 +35,6 @@ Answer = Result[Solution]
 DEADLINE_TOLERANCE = SOLVER * 2**8
 """By how much floats may miss a deadline, in the units of `ScaledInstance`: half of what the
 checker of results allows."""
-
-MILP_BOUND_MARGIN = SOLVER / 4
-"""Share by which the dual bound of a MILP solver is lowered, for what its tolerances may have cut
-off. Chosen by hand, below the tolerance `SOLVER` at which value and bound count as equal."""
 
 RELAXED_INCUMBENT = 1e-7
 """Relative amount by which the incumbent's completion time is increased where it bounds a model, so
@@ -83,6 +86,7 @@ class SingleLoadSearch:
         self.upper: Any = last_result(incumbent)
         self.bound_refuted = False
         self.proven = True
+        self.fewest = 1  # nodes, as proven
         self.running: tuple[PrefixMilp | SequencingMilp, Outcome] | None = None
         self.plan_class: PlanClass = "single" if installments == 1 else "k"
 
@@ -96,7 +100,7 @@ class SingleLoadSearch:
         bound = self._valid_bound(best)
         if self.instance.exact and not (best.outcome.proven or self.bound_refuted):
             bound = self._stronger_exact_bound(bound, best.completion)
-            if not self.proven and not _is_closed(bound, best.completion):
+            if not self.proven and not is_closed(bound, best.completion):
                 best = self._best_of_all_sequences() or best
                 plan, outcome = _require_plan(best), best.outcome
                 bound = best.completion if self.proven else bound
@@ -104,6 +108,10 @@ class SingleLoadSearch:
 
     def minimise_nodes(self) -> Answer:
         """Return the schedule of fewest nodes that meets the deadline, as early as it can end."""
+        single = self._best_single_node()
+        if self.formulation != "sequence" and not self._is_late(last_result(single)):
+            known = Outcome(Status.OPTIMAL, 1, 1, {}, True, self.solver, None)
+            return replace(self._finished_result("nodes", single, 1, 1, known), solver=None)
         on_all_nodes = self._minimum_completion(self.instance.cluster.nodes)
         if self._is_late(on_all_nodes.completion):
             self.proven = on_all_nodes.outcome.proven
@@ -119,6 +127,7 @@ class SingleLoadSearch:
             elif self._is_provably_late(result.bound):
                 low = middle + 1
                 self.proven = self.proven and result.outcome.proven
+                self.fewest = low
             else:
                 return self._limit_result("nodes", plan, low)
         return self._finished_result("nodes", plan, count_nodes(plan), low, outcome)
@@ -214,7 +223,7 @@ class SingleLoadSearch:
             fluid = self._fluid_bound(proven=True)
         except (TimeoutError, SolverError):  # pragma: no cover - the time is up, or HiGHS fails
             return bound
-        closes = fluid.bound == completion or bound is None or not _is_closed(bound, completion)
+        closes = fluid.bound == completion or bound is None or not is_closed(bound, completion)
         if fluid.proven and closes:
             self.proven = True
             return fluid.bound
@@ -285,7 +294,7 @@ class SingleLoadSearch:
     def _finished_result(
         self, objective: str, plan: Solution, value: Any, bound: Any, outcome: Outcome
     ) -> Answer:
-        closed = bound is not None and not self.bound_refuted and _is_closed(bound, value)
+        closed = bound is not None and not self.bound_refuted and is_closed(bound, value)
         return Result(
             Status.OPTIMAL if closed else Status.FEASIBLE,
             solution=plan,
@@ -323,21 +332,25 @@ class SingleLoadSearch:
     def _limit_result(self, objective: str, plan: Solution | None, bound: Any) -> Answer:
         if plan is not None and self._is_late(last_result(plan)):
             plan = None
-        value = None
+        value, status, proof = None, Status.LIMIT, self._proof_kind()
         if plan is not None:
-            value = last_result(plan) if objective == "completion" else count_nodes(plan)
+            value, status = last_result(plan), Status.FEASIBLE
+            if objective == "nodes":
+                value, bound = count_nodes(plan), bound or self.fewest
+                status = Status.OPTIMAL if value == bound else status
+                proof = "exact" if bound == 1 else proof
         return Result(
-            Status.LIMIT if plan is None else Status.FEASIBLE,
+            status,
             solution=plan,
             objective=objective,
             value=value,
             bound=bound,
-            reason=self._limit_reason(),
+            reason=None if status is Status.OPTIMAL else self._limit_reason(),
             method="exact",
             plan_class=self.plan_class,
             installments=self.installments if self.installments > 1 else None,
             solver=self.solver,
-            proof=None if bound is None else self._proof_kind(),
+            proof=None if bound is None else proof,
         )
 
     def _undecided_result(self, objective: str, result: CompletionResult) -> Answer:
@@ -363,7 +376,7 @@ class SingleLoadSearch:
         if not self._is_provably_late(result.bound):
             return self._undecided_result(objective, result)
         minimum = self.scaled.unscale_instant(result.completion)
-        reason = f"the minimum completion time is {shown(minimum)}"
+        reason = f"the minimum completion time is {shown_instant(minimum)}"
         if self.instance.cluster.identical and self.installments == 1:
             done = self.prefixes.maximum_load(self.instance.absolute_deadline)
             done, total = self.scaled.unscale_load(done), self.scaled.original.load
@@ -378,19 +391,6 @@ class SingleLoadSearch:
             solver_version=result.outcome.version,
             proof=self._proof_kind(),
         )
-
-
-def lower_by_tolerance(bound: Any, outcome: Outcome) -> Any:
-    """Return a bound that is valid for exact instances: a solver's bound less `MILP_BOUND_MARGIN`.
-
-    It is a fraction: at a date, a float would round it by more than the margin.
-    """
-    return bound if outcome.proven else exact(bound) * (1 - exact(MILP_BOUND_MARGIN))
-
-
-def _is_closed(bound: Any, value: Any) -> bool:
-    """Tell whether value and bound are equal within the tolerance of solver answers."""
-    return abs(exact(value) - exact(bound)) <= exact(SOLVER) * exact(value)
 
 
 def _require_plan(result: CompletionResult) -> Solution:

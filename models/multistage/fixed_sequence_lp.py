@@ -94,6 +94,22 @@ def chunk_window(scaled: ScaledInstance, chunk: UnsizedChunk, grants: Grants) ->
     return ChunkWindow(start, end, send_by, compute_by)
 
 
+def _chunk_windows(
+    scaled: ScaledInstance,
+    sequence: Sequence[UnsizedChunk],
+    grants: Grants,
+    earliest_starts: Sequence[Fraction],
+) -> list[ChunkWindow]:
+    """Return the window of each chunk, from its earliest start on if these are given."""
+    windows = [chunk_window(scaled, chunk, grants) for chunk in sequence]
+    if not earliest_starts:
+        return windows
+    return [
+        window._replace(earliest_start=max(window.earliest_start, start))
+        for window, start in zip(windows, earliest_starts, strict=True)
+    ]
+
+
 class FixedSequenceLp(TaskSequenceLp):
     """The program above.
 
@@ -103,14 +119,20 @@ class FixedSequenceLp(TaskSequenceLp):
     sequence : sequence of UnsizedChunk
         In the order of their transmissions.
     grants : Grants
+    earliest_starts : sequence of Fraction
+        If they are given, no chunk is sent before.
     """
 
     def __init__(
-        self, scaled: ScaledInstance, sequence: Sequence[UnsizedChunk], grants: Grants
+        self,
+        scaled: ScaledInstance,
+        sequence: Sequence[UnsizedChunk],
+        grants: Grants,
+        earliest_starts: Sequence[Fraction] = (),
     ) -> None:
-        self.windows = [chunk_window(scaled, chunk, grants) for chunk in sequence]
-        earliest_starts = [window.earliest_start for window in self.windows]
-        super().__init__(scaled.tasks_only, sequence, earliest_starts)
+        self.windows = _chunk_windows(scaled, sequence, grants, earliest_starts)
+        starts = [window.earliest_start for window in self.windows]
+        super().__init__(scaled.tasks_only, sequence, starts)
         self.proven = scaled.instance.exact  # whether the optimum is to be exact
 
     def minimise_lateness(self) -> Self:
@@ -144,7 +166,8 @@ def schedule_sequence(
     """Return a schedule that sends chunks in a given order; None if it misses a deadline.
 
     In floats also None if the schedule, once its instants are rounded, overlaps a reservation or
-    misses a deadline by more than the tolerance.
+    misses a deadline by more than the tolerance. The windows that the instance states are tried
+    first: a schedule that uses all of the wider ones of the models may exceed what is tolerated.
 
     Parameters
     ----------
@@ -169,13 +192,34 @@ def schedule_sequence(
     >>> [(str(chunk.load), str(chunk.computation_end)) for chunk in schedule.chunks]
     [('1', '2'), ('1', '6')]
     """
+    if not scaled.instance.exact and sequence:
+        stated, arrivals = scaled.with_stated_reservations(), map(scaled.stated_arrival, accepted)
+        arrival_of = dict(zip(accepted, arrivals, strict=True))
+        starts = [arrival_of[chunk.task] for chunk in sequence]
+        schedule = _schedule_within(stated, sequence, accepted, grants, starts, limits, seed)
+        if schedule is not None:
+            return schedule
+    return _schedule_within(scaled, sequence, accepted, grants, (), limits, seed)
+
+
+def _schedule_within(
+    scaled: ScaledInstance,
+    sequence: Sequence[UnsizedChunk],
+    accepted: Collection[int],
+    grants: Grants,
+    earliest_starts: Sequence[Fraction],
+    limits: Limits,
+    seed: int,
+) -> Solution | None:
+    """Return a schedule within the windows of a scaled instance, if it is one of the instance."""
     loads: tuple[Fraction, ...] = ()
     if sequence:
-        result = FixedSequenceLp(scaled, sequence, grants).minimise_lateness().solve(limits, seed)
+        program = FixedSequenceLp(scaled, sequence, grants, earliest_starts)
+        result = program.minimise_lateness().solve(limits, seed)
         if result is None:
             return None
         loads = result.loads
-    return schedule_loads(scaled, sequence, loads, accepted, grants)
+    return schedule_loads(scaled, sequence, loads, accepted, grants, earliest_starts)
 
 
 def schedule_loads(
@@ -192,12 +236,7 @@ def schedule_loads(
     are in the units of the scaled instance, and add up to those of each accepted task. Where
     `earliest_starts` are given, in the same units, no chunk is sent before.
     """
-    windows = [chunk_window(scaled, chunk, grants) for chunk in sequence]
-    if earliest_starts:
-        windows = [
-            window._replace(earliest_start=max(window.earliest_start, start))
-            for window, start in zip(windows, earliest_starts, strict=True)
-        ]
+    windows = _chunk_windows(scaled, sequence, grants, earliest_starts)
     chunks = _earliest_chunks(scaled, sequence, windows, loads)
     if chunks is None:
         return None

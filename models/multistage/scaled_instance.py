@@ -149,6 +149,23 @@ class ScaledInstance:
         tasks = tuple(replace(task, due=task.due + extension) for task in self.tasks)
         return replace(self, tasks_only=replace(self.tasks_only, tasks=tasks))
 
+    def with_stated_reservations(self) -> ScaledInstance:
+        """Return the instance in which reservations are as long as stated, also in floats."""
+        reservations = []
+        for reservation in self.reservations:
+            stated = self.instance.reservations[reservation.index]
+            start, io_end, end = (
+                (exact(instant) - self.tasks_only.origin) / self.tasks_only.time_unit
+                for instant in (stated.start, stated.channel_end, stated.end)
+            )
+            reservations.append(replace(reservation, start=start, io_end=io_end, end=end))
+        return replace(self, reservations=tuple(reservations))
+
+    def stated_arrival(self, task: int) -> Fraction:
+        """Return when a task arrives as stated; its release may be earlier, in floats."""
+        arrival = exact(self.instance.tasks[self.tasks[task].index].arrival)
+        return (arrival - self.tasks_only.origin) / self.tasks_only.time_unit
+
     def value(self, tasks: Iterable[int], reservations: Iterable[int]) -> Fraction:
         """Return the objective value of accepting some tasks and reservations."""
         reserved = sum((self.reservations[r].weight for r in reservations), Fraction(0))

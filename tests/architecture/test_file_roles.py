@@ -35,6 +35,7 @@ MODEL_ROLES = {
         "min_max_lateness",
         "single_task_*",
         "flowtime_assignment",
+        "flowtime_subsets",
         "bin_packing",
         "machine_minimisation",
         "branch_and_price",

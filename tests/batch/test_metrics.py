@@ -192,3 +192,24 @@ def test_what_is_proven_exactly_is_counted_apart() -> None:
     ]
     found = summarise_method("exact", evaluated(*said))
     assert (found.optimal, found.proven) == (5, 2)
+
+
+def test_that_not_all_can_be_accepted_is_no_baseline_of_how_many_can_be() -> None:
+    def of(method: str, status: Status, *values: int) -> Record:
+        found = record(method, status, *values, problem="admission", objective="accepted")
+        return replace(found, kind="exact")
+
+    not_all = of("feasibility", Status.INFEASIBLE)
+    some, optimum = of("exact", Status.FEASIBLE, 105, 123), of("exact", Status.OPTIMAL, 110, 110)
+    none = of("exact", Status.INFEASIBLE)
+    for records, status, value in (
+        ((not_all, some), "feasible", "105"),
+        ((not_all, optimum), "optimal", "110"),
+        ((some, none), "infeasible", ""),
+        ((not_all,), "infeasible", ""),
+    ):
+        for order in (records, records[::-1]):
+            (line,) = baselines(order)
+            assert (line["status"], line["value"]) == (status, value)
+    (line,) = baselines([not_all, some])
+    assert (line["bound"], line["method"]) == ("123", "exact")

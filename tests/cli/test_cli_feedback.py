@@ -37,6 +37,7 @@ def test_it_prints_model_gains_stability_and_strategies(dlopt: Command) -> None:
     assert "settling time" in lines[6] and "gain margin" in lines[6]
     for name in ("feedback", "no-feedback", "ideal", "worst-case"):
         assert sum(line.split()[:1] == [name] for line in lines) == 4
+    assert lines[-1].startswith("one seed, so no confidence intervals: --seeds 10 prints means")
 
 
 def test_it_lists_what_can_be_set(dlopt: Command) -> None:

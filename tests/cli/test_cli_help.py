@@ -103,3 +103,12 @@ def test_starting_imports_nothing_slow() -> None:
     code = "import sys; import dlopt.cli.app; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not set(done.stdout.split()) & set(SLOW_TO_IMPORT)
+
+
+@pytest.mark.parametrize("path", COMMANDS)
+def test_no_word_in_brackets_is_lost_as_markup(path: str) -> None:
+    """Help is rendered as markup: of ``pip install 'dlopt[sim]'`` the extra would be lost."""
+    command = COMMANDS[path]
+    texts = [command.help, *(getattr(one, "help", None) for one in command.params)]
+    for text in filter(None, texts):
+        assert not re.search(r"(?<!\\)\[/?[a-z]", text), f"{path}: {text}"

@@ -29,7 +29,8 @@ def test_machines_by_number(dlopt: Command, tmp_path: Path) -> None:
     done = dlopt("convert", "graph", "a.stg", "--to", "dag", "--machines", "3", "--deadline", "20")
     assert len(done.json["machines"]) == 3 and done.json["name"] == "a"
     assert done.json["graphs"][0]["absolute_deadline"] == 20
-    assert done.json["origin"].startswith("a.stg, Standard Task Graph Set")
+    assert done.json["origin"] == "a.stg, Standard Task Graph Set (STG)"
+    assert "units" not in done.json  # the format has none
     assert (
         dlopt("convert", "graph", "a.stg", "--to", "dag", "--machines", "3", "--out", "i.json").out
         == ""
@@ -44,6 +45,12 @@ def test_powers_and_network(dlopt: Command) -> None:
     assert made["network"] == {"bandwidth": 4, "latency": "1/2"}
     assert made["graphs"][0]["tasks"][0] == {"id": "a", "work": "3/2"}
     assert made["graphs"][0]["edges"] == [{"source": 0, "target": 1, "data": 8}]
+
+
+def test_the_units_of_a_workflow_are_those_of_its_format(dlopt: Command) -> None:
+    """Run times of a workflow are seconds and files bytes, so that charts can say it."""
+    words = ("convert", "graph", "a.dax", "--machines", "2", "--bandwidth", "1e6")
+    assert dlopt(*words).json["units"] == {"time": "s", "data": "B"}
 
 
 def test_machines_of_a_file_and_of_the_graph(dlopt: Command) -> None:

@@ -123,3 +123,8 @@ def test_a_real_log() -> None:
         assert sum(part.cpu for part in one.parts) == job.processors
         assert one.end - one.start == job.run_time
     assert len(made.instance.requests) > 100
+
+
+def test_the_windows_of_a_log_have_different_names() -> None:
+    names = [booked(at=at).instance.name for at in (None, 90, 100)]
+    assert names == ["booked-1x8", "booked-1x8-at-90", "booked-1x8-at-100"]

@@ -1,7 +1,8 @@
 """A row that the step formulation accepts holds in every schedule; and what rows it refuses."""
 
+from dataclasses import replace
 from fractions import Fraction
-from itertools import product
+from itertools import permutations, product
 
 import pytest
 from hypothesis import given
@@ -145,6 +146,89 @@ def test_rows_that_are_accepted_hold_in_every_schedule(data):
         name, terms, sign, side = data.draw(rows(times))
         if stated(times, name, terms, sign, side).flaw() is None:
             assert all(sign * value(plan, terms) >= sign * side for plan in every), name
+
+
+@st.composite
+def symmetric_times(draw):
+    """Return three tasks on two or three groups that may all be exchanged, and their order."""
+    groups = draw(st.integers(2, 3))
+    costs = [draw(st.sampled_from([1, 2, None])) for _ in range(3)]
+    near, far = draw(st.integers(0, 1)), draw(st.integers(0, 1))
+    moves = [[near if g == h else far for h in range(groups)] for g in range(groups)]
+    return TaskTimes(
+        tuple((cost,) * groups for cost in costs),
+        ((0,) * groups,) * 3,
+        tuple((None if cost is None else LAST - cost,) * groups for cost in costs),
+        (1,) * groups,
+        all_run=False,
+        transfers=lambda i, j: moves if (i, j) == (0, 1) else None,
+        exchangeable=lambda g, h: True,
+        order=tuple(draw(st.permutations(range(3)))),
+    )
+
+
+@st.composite
+def symmetry_rows(draw, groups):
+    """Return a row: a task on a group, and some on the group before."""
+    instants, group = st.integers(0, LAST), draw(st.integers(0, groups - 1))
+    terms = {(draw(st.integers(0, 2)), group, draw(instants)): 1}
+    for task in range(3):
+        if draw(st.booleans()):
+            place = draw(st.sampled_from([max(group - 1, 0)] * 9 + [group]))
+            terms.setdefault((task, place, draw(st.sampled_from([1, 2, 2, 3]))), -1)
+    return "symmetry_0", terms, -1, draw(st.sampled_from([0, 0, 0, -1, 1]))
+
+
+@pytest.mark.property
+@share(1 / 2)
+@given(st.data())
+def test_every_schedule_satisfies_the_rows_of_symmetry_with_some_exchange_of_machines(data):
+    times = data.draw(symmetric_times())
+    groups = len(times.sizes)
+    made = [data.draw(symmetry_rows(groups)) for _ in range(8)]
+    accepted = [row for row in made if stated(times, *row).flaw() is None]
+    for plan in schedules(times):
+        assert any(
+            all(value(other, terms) <= side for _, terms, _, side in accepted)
+            for swap in permutations(range(groups))
+            for other in [[None if at is None else (swap[at[0]], at[1]) for at in plan]]
+        ), accepted
+
+
+TWINS = TaskTimes(
+    ((2, 2, 2), (1, 1, 1), (1, None, 1)),
+    ((0, 0, 0),) * 3,
+    ((1, 1, 1), (2, 2, 2), (2, None, 2)),
+    (1, 1, 1),
+    all_run=True,
+    exchangeable=lambda g, h: (g, h) == (0, 1),
+    order=(0, 1, 2),
+)
+
+
+@pytest.mark.parametrize(
+    ("terms", "side", "flaw"),
+    [
+        ({(0, 1, 1): 1}, 0, None),
+        ({(1, 1, 2): 1, (0, 0, 1): -1}, 0, None),
+        ({(2, 1, 2): 1, (0, 0, 1): -1, (1, 0, 2): -1}, 1, None),
+        ({(1, 1, 2): 1, (0, 0, 0): -1}, 0, "may start later"),
+        ({(2, 1, 2): 1, (1, 0, 2): -1}, 0, "may start later"),
+        ({(1, 1, 2): 1, (0, 0, 1): -1}, -1, "needed for one task"),
+        ({(1, 1, 2): 2, (0, 0, 1): -1}, 0, "needed for one task"),
+        ({(0, 1, 1): 1, (1, 1, 1): 1}, 0, "needed for one task"),
+        ({(0, 0, 1): 1}, 0, "may not be exchanged"),
+        ({(0, 2, 1): 1}, 0, "may not be exchanged"),
+        ({(1, 1, 2): 1, (0, 2, 1): -1}, 0, "not about the group before"),
+        ({(1, 1, 2): 1, (0, 0, 1): -2}, 0, "not about the group before"),
+        ({(1, 1, 2): 1, (0, 0, 1): -1, (0, 0, 0): -1}, 0, "not about the group before"),
+    ],
+)
+def test_rows_of_groups_that_may_be_exchanged(terms, side, flaw):
+    found = stated(TWINS, "symmetry_0", terms, -1, side).flaw()
+    assert found is None if flaw is None else flaw in (found or "")
+    unordered = stated(replace(TWINS, order=()), "symmetry_0", terms, -1, side).flaw()
+    assert "needed for one task" in (unordered or "")
 
 
 ONE_EACH = TaskTimes(

@@ -1,49 +1,55 @@
-"""What a certificate proves of task graphs: that no schedule has a makespan.
+"""What a certificate proves of task graphs: that no schedule is better than a value.
 
-The program is the step formulation (`dlopt.problems.step_formulation`) of all schedules that are
-complete by an instant `T` of a grid. If it is infeasible, every schedule of the times that are
-rounded down to the grid ends at ``T + 1`` or later, as these start at whole instants, and those of
-the instance end no earlier. Remarks state the grid (``unit``, ``origin``), the instant
-(``makespan``) and the groups of machines. Rules about LANs are left out, which is a relaxation.
+Of the makespan, the program is the step formulation (`dlopt.problems.step_formulation`) of all
+schedules that are complete by an instant `T` of a grid. If it is infeasible, every schedule of the
+times that are rounded down to the grid ends at ``T + 1`` or later, as these start at whole
+instants, and those of the instance end no earlier. Of numbers of tardy graphs and of responses, it
+is that of `dlopt.problems.dag.certified_levels`: all schedules that are better in the first level
+that differs. Remarks state the grid (``unit``, ``origin``), the groups of machines, and either
+``makespan`` or the levels, ``tardy`` and ``total``; and the ``order`` of tasks by which machines
+are numbered that may be exchanged. Rules about LANs are left out, which is a
+relaxation.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
-from functools import cache
-from itertools import chain, product
+from itertools import chain
 
 from dlopt.arithmetic import exact
 from dlopt.certificates import StatedProgram
-from dlopt.problems.certificate_units import TimeGrid, stated_grid, stated_number
-from dlopt.problems.dag.checker_times import CheckerTimes, first_tasks, last_tasks
-from dlopt.problems.dag.data import Edge, Instance, Solution
-from dlopt.problems.step_formulation import StepProgram, TaskTimes
-from dlopt.result import Result
+from dlopt.problems.certificate_units import stated_grid, stated_number
+from dlopt.problems.dag.certified_levels import LevelProgram, Levels
+from dlopt.problems.dag.certified_times import DagTimes, Groups
+from dlopt.problems.dag.data import Instance, Solution
+from dlopt.problems.dag.goals import OBJECTIVES
+from dlopt.problems.step_formulation import StepProgram
+from dlopt.result import Result, Value
 
-Groups = tuple[tuple[int, ...], ...]
+_ORDER = re.compile(r"[0-9]{1,6}( [0-9]{1,6})*")
 _GROUPS = re.compile(r"[0-9]{1,6}( [0-9]{1,6})*(; [0-9]{1,6}( [0-9]{1,6})*)*")
 
 
 def proven_value(
     instance: Instance, result: Result[Solution], certificate: StatedProgram
-) -> tuple[Fraction | None, str | None]:
+) -> tuple[Value | None, str | None]:
     """Return what a certificate proves of an instance, and what is wrong with its program.
 
     Parameters
     ----------
     instance : Instance
     result : Result
-        Only its objective matters: the makespan, or the response time of a single graph.
+        Only its objective matters.
     certificate : StatedProgram
         Its steps are not checked here.
 
     Returns
     -------
-    tuple of (Fraction or None, str or None)
-        A bound on the objective value of every schedule, and a flaw, or None.
+    tuple of (Value or None, str or None)
+        A bound on the objective value of every schedule, level by level if the objective has
+        levels; None if the certificate does not say of which program it is. And a flaw, or None.
 
     Notes
     -----
@@ -62,24 +68,65 @@ def proven_value(
     >>> certificate.flaw() is None, proven_value(instance, result, certificate)
     (True, (Fraction(9, 1), None))
     """
-    origin = min(exact(graph.arrival) for graph in instance.graphs)
-    counts_from = Fraction(0)
-    if result.objective == "total-response-time" and len(instance.graphs) == 1:
-        counts_from = origin
-    elif result.objective != "makespan":
-        return None, f"certificates do not support the objective {result.objective}"
-    grid, last = stated_grid(certificate.remarks), stated_number(certificate.remarks, "makespan")
-    groups = stated_groups(certificate.remarks, len(instance.machines))
-    if grid is None or last is None or last.denominator != 1 or groups is None:
-        missing = "unit, origin, makespan and machine groups"
-        return None, f"its remarks do not state {missing} of this instance"
+    remarks, origin = certificate.remarks, min(exact(graph.arrival) for graph in instance.graphs)
+    grid, groups = stated_grid(remarks), stated_groups(remarks, len(instance.machines))
+    if grid is None or groups is None:
+        return None, "its remarks do not state unit, origin and machine groups of this instance"
     if grid.origin > origin:
         return None, "a graph arrives before the origin"
     if certificate.claim is not None:
         return None, "it does not claim that there is no schedule"
-    value = grid.time_of(int(last) + 1) - counts_from
-    times = DagTimes(instance, grid, groups).task_times(int(last))
-    return value, StepProgram(times, certificate).flaw()
+    times = DagTimes(instance, grid, groups)
+    is_makespan = result.objective == "makespan"
+    one_graph = len(instance.graphs) == 1 and result.objective == "total-response-time"
+    if is_makespan or (one_graph and "makespan" in remarks):
+        return _proven_makespan(times, certificate, Fraction(0) if is_makespan else origin)
+    return _proven_levels(times, result.objective, certificate)
+
+
+def _proven_makespan(
+    times: DagTimes, certificate: StatedProgram, counts_from: Fraction
+) -> tuple[Value | None, str | None]:
+    """Return the last completion that is proven, counted from an instant."""
+    last = _stated_integer(certificate.remarks, "makespan")
+    if last is None:
+        return None, "its remarks do not state the makespan"
+    value = times.grid.time_of(last + 1) - counts_from
+    order = _stated_order(certificate.remarks, len(times.tasks))
+    return value, StepProgram(times.task_times(last, order), certificate).flaw()
+
+
+def _proven_levels(
+    times: DagTimes, objective: str, certificate: StatedProgram
+) -> tuple[Value | None, str | None]:
+    """Return the number of tardy graphs and the total response that are proven."""
+    names = OBJECTIVES[objective].levels or (objective,)
+    levels = Levels(
+        _stated_integer(certificate.remarks, "tardy"), _stated_integer(certificate.remarks, "total")
+    )
+    tardy, total = levels.tardy, levels.total
+    stated = tardy is not None, total is not None
+    if stated != ("tardy-graphs" in names, "total-response-time" in names):
+        return None, f"its remarks do not state the levels of {objective}"
+    flaw = LevelProgram(times, certificate, levels).flaw()
+    if total is None:
+        assert tardy is not None  # it is one of the two
+        return tardy + 1, flaw
+    arrivals = (exact(graph.arrival) - times.grid.origin for graph in times.instance.graphs)
+    response = (total + 1) * times.grid.unit - sum(arrivals, Fraction(0))
+    return (response if tardy is None else (tardy, response)), flaw
+
+
+def _stated_order(remarks: Mapping[str, str], tasks: int) -> tuple[int, ...]:
+    """Return the order of all tasks that a remark states; empty if it is none."""
+    text = remarks.get("order", "")
+    order = tuple(map(int, text.split())) if _ORDER.fullmatch(text) else ()
+    return order if sorted(order) == list(range(tasks)) else ()
+
+
+def _stated_integer(remarks: Mapping[str, str], key: str) -> int | None:
+    number = stated_number(remarks, key)
+    return None if number is None or number.denominator != 1 else int(number)
 
 
 def stated_groups(remarks: Mapping[str, str], machines: int) -> Groups | None:
@@ -95,92 +142,3 @@ def stated_groups(remarks: Mapping[str, str], machines: int) -> Groups | None:
         return None
     groups = tuple(tuple(map(int, part.split())) for part in text.split("; "))
     return groups if sorted(chain.from_iterable(groups)) == list(range(machines)) else None
-
-
-class DagTimes:
-    """The times of an instance on a grid, by groups of machines; tasks of all graphs in a row.
-
-    Parameters
-    ----------
-    instance : Instance
-    grid : TimeGrid
-    groups : tuple of tuple of int
-        All machines, each in one of them.
-    """
-
-    def __init__(self, instance: Instance, grid: TimeGrid, groups: Groups) -> None:
-        self.instance, self.grid, self.groups = instance, grid, groups
-        self.times = CheckerTimes(instance)
-        self.tasks = [
-            (g, t) for g, one in enumerate(instance.graphs) for t in range(len(one.tasks))
-        ]
-        number = {pair: task for task, pair in enumerate(self.tasks)}
-        self.edges: dict[tuple[int, int], Edge] = {
-            (number[g, edge.source], number[g, edge.target]): edge
-            for g, one in enumerate(instance.graphs)
-            for edge in one.edges
-        }
-        self.entries = {
-            number[g, t] for g, one in enumerate(instance.graphs) for t in first_tasks(one)
-        }
-        self.exits = {
-            number[g, t] for g, one in enumerate(instance.graphs) for t in last_tasks(one)
-        }
-
-    def task_times(self, last: int) -> TaskTimes:
-        """Return the times of all schedules that are complete by an instant."""
-        costs, releases, latest = [], [], []
-        for task in range(len(self.tasks)):
-            row = self._least(self._duration, task)
-            costs.append(row)
-            releases.append(self._least(self._release, task))
-            delivery = self._least(self._delivery, task)
-            latest.append(
-                tuple(
-                    None if cost is None or out is None else last - out - cost
-                    for cost, out in zip(row, delivery, strict=True)
-                )
-            )
-        return TaskTimes(
-            tuple(costs),
-            tuple(releases),
-            tuple(latest),
-            tuple(map(len, self.groups)),
-            all_run=True,
-            transfers=cache(self._transfers),  # many rows are about one edge
-        )
-
-    def _least(self, time: Callable[[int, int], int | None], task: int) -> tuple[int | None, ...]:
-        """Return the least time of a task in each group; None where there is none."""
-        rows = ([time(task, machine) for machine in group] for group in self.groups)
-        return tuple(min((t for t in row if t is not None), default=None) for row in rows)
-
-    def _duration(self, task: int, machine: int) -> int | None:
-        cost = self.times.duration(*self.tasks[task], machine)
-        return None if cost is None else self.grid.duration(cost)
-
-    def _release(self, task: int, machine: int) -> int:
-        graph = self.instance.graphs[self.tasks[task][0]]
-        first = task in self.entries
-        wait = self.times.input_time(graph, machine) if first else Fraction(0)
-        return self.grid.instant(exact(graph.arrival) + wait)
-
-    def _delivery(self, task: int, machine: int) -> int:
-        graph = self.instance.graphs[self.tasks[task][0]]
-        last = task in self.exits
-        return self.grid.duration(self.times.output_time(graph, machine)) if last else 0
-
-    def _transfers(self, source: int, target: int) -> list[list[int]] | None:
-        edge = self.edges.get((source, target))
-        if edge is None:
-            return None
-        return [
-            [
-                min(
-                    self.grid.duration(self.times.transfer(edge.data, p, q))
-                    for p, q in product(group, other)
-                )
-                for other in self.groups
-            ]
-            for group in self.groups
-        ]

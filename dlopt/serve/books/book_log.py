@@ -259,9 +259,12 @@ def _row(record: LogRecord) -> dict[str, Any]:
 
 def add_book(store: Store, name: str, definition: str) -> None:
     """Store a new book; one with the same definition may be left of an attempt that failed."""
-    with store.settled(_BOOKS) as connection:
-        if _definition(connection, name) != definition:
-            connection.execute(sql.insert(_BOOKS).values(name=name, definition=definition))
+    try:
+        with store.settled(_BOOKS) as connection:
+            if _definition(connection, name) != definition:
+                connection.execute(sql.insert(_BOOKS).values(name=name, definition=definition))
+    except UnknownOutcomeError as error:
+        store.ensure_written(_BOOKS, lambda found: _definition(found, name) == definition, error)
 
 
 def delete_book(store: Store, name: str) -> None:
@@ -271,9 +274,7 @@ def delete_book(store: Store, name: str) -> None:
             for table, column in ((_RECORDS, "book"), (_SNAPSHOTS, "book"), (_BOOKS, "name")):
                 connection.execute(sql.delete(table).where(table.c[column] == name))
     except UnknownOutcomeError as error:
-        with store.settled(_BOOKS) as connection:
-            if _definition(connection, name) is not None:
-                raise error
+        store.ensure_written(_BOOKS, lambda found: _definition(found, name) is None, error)
 
 
 def _definition(connection: sql.Connection, name: str) -> str | None:

@@ -119,7 +119,8 @@ class JobDispatcher:
             await asyncio.wait_for(job.ended.wait(), ANSWER_TO_CANCEL_S)
         except TimeoutError as error:
             raise UnavailableError(
-                f"the store has not confirmed yet that job {job.id!r} is cancelled"
+                f"job {job.id!r} is being cancelled, and its end is not stored yet: ask again",
+                retry_after_s=RETRY_S,
             ) from error
 
     async def write(self, work: Callable[[], AnswerT]) -> AnswerT:

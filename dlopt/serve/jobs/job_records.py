@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import sqlalchemy as sql
 
 from dlopt.serve.answers import JsonObject
-from dlopt.serve.errors import NotFoundError
+from dlopt.serve.errors import NotFoundError, UnknownOutcomeError
 from dlopt.serve.jobs.event_history import Event
 from dlopt.serve.jobs.stored_requests import JobRequest
 from dlopt.serve.store import METADATA, Store
@@ -128,36 +128,38 @@ class JobRecords:
 
     def add(self, request: JobRequest, owner: str, now: float) -> JsonObject:
         """Store a request as a queued job; return the status of the job."""
-        name = uuid.uuid4().hex
-        with self._store.transaction() as connection:
-            content = None
-            if request.instance is not None:
-                content = _keep_instance(connection, request.instance, request.hash, now)
-            connection.execute(
-                sql.insert(JOBS).values(
-                    id=name,
-                    kind=request.kind,
-                    state="queued",
-                    owner=owner,
-                    priority=request.priority,
-                    created_at=now,
-                    hash=request.hash,
-                    method=request.method,
-                    asked=request.asked,
-                    content=content,
-                    last_event=1,
-                    key=request.key,
-                    key_without_limits=request.key_without_limits,
-                )
+        row: JsonObject = {
+            "id": uuid.uuid4().hex,
+            "kind": request.kind,
+            "state": "queued",
+            "owner": owner,
+            "priority": request.priority,
+            "created_at": now,
+            "hash": request.hash,
+            "method": request.method,
+            "asked": request.asked,
+            "last_event": 1,
+            "key": request.key,
+            "key_without_limits": request.key_without_limits,
+        }
+        try:
+            with self._store.transaction() as connection:
+                if request.instance is not None:
+                    row["content"] = _keep_instance(connection, request.instance, row["hash"], now)
+                connection.execute(sql.insert(JOBS).values(**row))
+        except UnknownOutcomeError as error:
+            named = sql.select(JOBS.c.id).where(JOBS.c.id == row["id"])
+            self._store.ensure_written(
+                JOBS, lambda found: found.execute(named).one_or_none() is not None, error
             )
-        return self.status(name)
+        return _status_of({name: row.get(name) for name in _STATUS})
 
     def answered(self, request: JobRequest) -> JsonObject | None:
         """Return the status of the job that has answered a request, or None."""
         same = (JOBS.c.answer_key == request.key) | (
             JOBS.c.optimum_key == request.key_without_limits
         )
-        with self._store.transaction() as connection:
+        with self._store.reading() as connection:
             found = sql.select(JOBS.c.id).where(same).order_by(JOBS.c.number).limit(1)
             name: str | None = connection.execute(found).scalar_one_or_none()
         return None if name is None else self.status(name)
@@ -220,7 +222,7 @@ class JobRecords:
         """Return the statuses of the latest jobs, the last one first."""
         columns = [JOBS.c[name] for name in _STATUS]
         latest = sql.select(*columns).order_by(JOBS.c.number.desc()).limit(MAX_LISTED)
-        with self._store.transaction() as connection:
+        with self._store.reading() as connection:
             rows = connection.execute(latest).mappings().all()
         return [_status_of(dict(row)) for row in rows]
 
@@ -228,7 +230,7 @@ class JobRecords:
         """Return the jobs that are queued or running, in the order of their arrival."""
         names = ("id", "state", "owner", "priority", "last_event")
         found = sql.select(*(JOBS.c[name] for name in names)).order_by(JOBS.c.number)
-        with self._store.transaction() as connection:
+        with self._store.reading() as connection:
             rows = connection.execute(found.where(JOBS.c.state.in_(["queued", "running"])))
             return [UnfinishedJob(*row) for row in rows]
 
@@ -266,7 +268,7 @@ class JobRecords:
 
     def _instance_where(self, condition: sql.ColumnElement[bool]) -> str | None:
         found = sql.select(INSTANCES.c.data).where(condition)
-        with self._store.transaction() as connection:
+        with self._store.reading() as connection:
             text: str | None = connection.execute(
                 found.order_by(INSTANCES.c.seen_at.desc()).limit(1)
             ).scalar_one_or_none()
@@ -276,7 +278,7 @@ class JobRecords:
         row = None
         if _NAME.fullmatch(job) is not None:
             found = sql.select(*(JOBS.c[name] for name in names)).where(JOBS.c.id == job)
-            with self._store.transaction() as connection:
+            with self._store.reading() as connection:
                 row = connection.execute(found).mappings().one_or_none()
         if row is None:
             raise NotFoundError(f"there is no job {job!r}")

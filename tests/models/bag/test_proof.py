@@ -1,13 +1,15 @@
 """On whose word bounds of bags stand."""
 
 from dlopt import solve
+from dlopt.models.bag import flowtime_subsets
 from dlopt.problems.bag import Instance, Machine, Task
 
 OPEN = Instance(etc=((9, 9), (5, 6), (7, 8), (6, 8), (9, 6)))
 DATED = Instance(tuple(Task(n, 2, absolute_deadline=5) for n in "abc"), (Machine("m"),))
 
 
-def test_what_cp_sat_claims_is_a_claim_of_a_solver():
+def test_what_cp_sat_claims_is_a_claim_of_a_solver(monkeypatch):
+    monkeypatch.setattr(flowtime_subsets, "MAX_STATES", 0)
     tasks = tuple(Task(f"t{k}", 60 - 7 * k, release=11 * k) for k in range(6))
     found = solve(Instance(tasks, (Machine("m"),)), objective="flowtime")
     assert (str(found.status), found.proof) == ("optimal", "solver")  # it has too many starts
@@ -20,7 +22,8 @@ def test_a_makespan_that_cp_sat_claims_is_proven_again():
     assert found.reason.endswith("; proven again by a certificate")
 
 
-def test_a_flowtime_that_cp_sat_claims_is_proven_again():
+def test_a_flowtime_that_cp_sat_claims_is_proven_again(monkeypatch):
+    monkeypatch.setattr(flowtime_subsets, "MAX_STATES", 0)
     apart = Instance((Task("a", 4), Task("b", 1, release=1)), (Machine("m"),))
     found = solve(apart, objective="flowtime")
     assert (found.value, found.bound, found.proof) == (7, 7, "certificate")

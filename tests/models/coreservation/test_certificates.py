@@ -136,7 +136,7 @@ def test_limits_are_stated_as_reasons(constant, limit, reason, monkeypatch):
 def test_exact_bases_are_limited_too(monkeypatch):
     instance = small(requests=8, span=4, machines=1, capacity=8, seed=0)
     assert solve(instance).proof == "certificate"
-    monkeypatch.setattr(proof_search, "MAX_EXACT_LEAVES", 0)
+    monkeypatch.setattr(proof_search, "EFFORT_OF_EXACT_LEAF", 10**9)
     assert solve(instance).certificate is None
 
 

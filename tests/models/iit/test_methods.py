@@ -286,3 +286,33 @@ def test_a_fraction_and_a_float_that_is_nearly_the_same_are_both_an_origin() -> 
     for method in ("exact", "bound-fluid", "opr", "edf-iit-2"):
         found = solve(instance, method)
         assert not check(instance, found) and found.origin == near[0]
+
+
+def test_one_node_that_meets_the_deadline_needs_no_search():
+    """The completion on all nodes is hard to find, and not needed."""
+    nodes = 24
+    cluster = Cluster(nodes, tuple(range(1, nodes + 1)), tuple(range(3, nodes + 3)), 2, 3)
+    ready = tuple(1_700_000_000 + node * node % 7 for node in range(nodes))
+    instance = Instance(cluster, ready, load=5, absolute_deadline=1_700_000_200)
+    found = solve(instance, objective="nodes")
+    assert (found.status, found.value, found.bound) == (Status.OPTIMAL, 1, 1)
+    assert (found.proof, found.solver) == ("exact", None)
+    assert violations(instance, found.solution) == ()
+
+
+def test_at_a_limit_the_fewest_nodes_have_a_bound():
+    cluster = Cluster(6, (1, 2, 3, 4, 5, 6), (3, 4, 5, 6, 7, 8), 2, 3)
+    instance = Instance(cluster, (0, 3, 1, 2, 0, 5), load=5, absolute_deadline=21)
+    hint = solve(instance).solution
+    found = solve(instance, objective="nodes", hint=hint, limits=Limits(time_s=1e-6))
+    assert (found.status, found.bound, found.proof) == (Status.FEASIBLE, 1, "exact")
+    assert found.value >= 2
+
+
+def test_dates_in_nanoseconds_are_stated_in_full():
+    cluster = Cluster(2, (1, 2), (3, 4), 1, 1)
+    now = 1_700_000_000 * 10**9
+    instance = Instance(cluster, (now, now), load=5, absolute_deadline=now + 9)
+    found = solve(instance, objective="nodes")
+    assert found.status is Status.INFEASIBLE
+    assert "completion time is 17000000000000000" in found.reason

@@ -10,44 +10,15 @@ from dlopt.errors import NotApplicableError
 from dlopt.serve.errors import UnavailableError, UnknownOutcomeError
 from dlopt.serve.store import Store
 from tests.serve.books.services import DEFINITIONS, running, snapshot, task
+from tests.serve.lost_commits import failing_network
 
 _ADMISSION = DEFINITIONS["admission"]
 
 
-class Network:
-    """Loses the connection in commits, and the whole database after that."""
-
-    def __init__(self):
-        self.loses_before = self.loses_after = self.is_down = False
-        self.stays_down = False
-
-    def commit(self, connection):
-        """Lose the connection before or after the database has committed."""
-        if not (self.loses_before or self.loses_after):
-            return
-        wire = connection.connection.dbapi_connection
-        if self.loses_after:
-            wire.commit()
-        else:
-            wire.rollback()
-        wire.close()
-        self.loses_before = self.loses_after = False
-        self.is_down = self.stays_down
-
-    def connect(self, *_):
-        """Refuse connections while the database is not reached."""
-        if self.is_down:
-            raise sql.exc.OperationalError("connect", {}, OSError("no route to host"))
-
-
 @pytest.fixture
 def network():
-    found = Network()
-    sql.event.listen(sql.Engine, "commit", found.commit)
-    sql.event.listen(sql.pool.Pool, "checkout", found.connect)
-    yield found
-    sql.event.remove(sql.Engine, "commit", found.commit)
-    sql.event.remove(sql.pool.Pool, "checkout", found.connect)
+    with failing_network() as found:
+        yield found
 
 
 @pytest.mark.parametrize("is_committed", [False, True])
@@ -98,20 +69,53 @@ async def _plan(service):
     return (await service.call("book", "plan", {})).body["plan"]
 
 
+@contextlib.contextmanager
+def _nothing_done():
+    with pytest.raises(UnavailableError, match="nothing was done") as refused:
+        yield
+    assert (refused.value.status, refused.value.retry_after_s) == (503, 1)
+
+
+@pytest.mark.parametrize("is_committed", [False, True])
+def test_books_of_which_nobody_knows_whether_they_were_made(store_url, network, is_committed):
+    """A repeated request makes the book, or finds it."""
+
+    async def use():
+        async with running(store_url) as service:
+            network.loses_before, network.loses_after = not is_committed, is_committed
+            network.stays_down = True
+            with pytest.raises(UnknownOutcomeError):
+                await service.create("book", _ADMISSION)
+            network.is_down = False
+            assert (await service.create("book", _ADMISSION)).status == 201
+            network.loses_before, network.loses_after = not is_committed, is_committed
+            with pytest.raises(UnknownOutcomeError):
+                await service.delete("book")
+            network.is_down = False
+        async with running(store_url) as service:
+            assert len(service.names().body["books"]) == 1 - is_committed
+
+    asyncio.run(use())
+
+
 @pytest.mark.parametrize("is_committed", [False, True])
 def test_books_that_are_made_and_deleted_in_lost_commits(store_url, network, is_committed):
     async def use():
         async with running(store_url) as service:
             network.loses_before, network.loses_after = not is_committed, is_committed
-            with pytest.raises(UnknownOutcomeError):
-                await service.create("book", _ADMISSION)
-            assert (await service.create("book", _ADMISSION)).status == 201
+            if is_committed:
+                assert (await service.create("book", _ADMISSION)).status == 201
+            else:
+                with _nothing_done():
+                    await service.create("book", _ADMISSION)
+                assert service.names().body["books"] == []
+                assert (await service.create("book", _ADMISSION)).status == 201
             await service.call("book", "submit", task("a"))
             network.loses_before, network.loses_after = not is_committed, is_committed
             if is_committed:
                 await service.delete("book")
             else:
-                with pytest.raises(UnknownOutcomeError):
+                with _nothing_done():
                     await service.delete("book")
                 assert [one["task"] for one in (await _plan(service))["decisions"]] == ["a"]
         async with running(store_url) as service:

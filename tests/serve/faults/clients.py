@@ -69,6 +69,7 @@ class ConcurrentClients:
         self.calls: list[SeenCall] = []
         self._address, self._book, self._seed = address, book, seed
         self._numbers = itertools.count(1)
+        self._answers = 0
         self._answered = threading.Condition()
         self._is_over = False
         self._threads = [
@@ -78,7 +79,7 @@ class ConcurrentClients:
 
     def run_until(self, answers: int, then: Callable[[], None]) -> None:
         """Call until there are so many answers, do something, and wait for the end of all."""
-        self._run(lambda: self._done() >= answers, then)
+        self._run(lambda: self._answers >= answers, then)
 
     def run_until_refused(self, status: int, then: Callable[[], None]) -> None:
         """Call until there is an answer of a status, do something, and wait for the end of all."""
@@ -96,9 +97,6 @@ class ConcurrentClients:
         assert seen, "the clients were not answered"
         assert not any(thread.is_alive() for thread in self._threads), "a client hangs"
 
-    def _done(self) -> int:
-        return sum(call.status > 0 for call in self.calls)
-
     def _call_repeatedly(self, number: int) -> None:
         draw = random.Random(f"{self._seed} {number}")
         connection = Connection(self._address)
@@ -106,6 +104,7 @@ class ConcurrentClients:
             call = self._seen(connection, draw, f"{self._book}-{next(self._numbers)}")
             with self._answered:
                 self.calls.append(call)
+                self._answers += call.status > 0
                 self._answered.notify()
             if call.status == 0:
                 break

@@ -22,18 +22,20 @@ class KillRound:
 
     Parameters
     ----------
-    acknowledged, unknown, records : int
-        Changes with an answer, calls without one, log records.
+    answered, acknowledged, unknown, records : int
+        Calls with an answer, changes among them that were done, calls without an answer, log
+        records.
     faults : list of str
     """
 
+    answered: int
     acknowledged: int
     unknown: int
     records: int
     faults: list[str]
 
 
-def kill_under_load(folder: Path, seed: int) -> KillRound:
+def kill_under_load(folder: Path, seed: int, max_answers: int = MAX_ANSWERS) -> KillRound:
     """Kill a server after a random number of answers, and look into the log with the next one."""
     book = f"book-{seed}"
     with RunningService(folder) as server:
@@ -41,14 +43,15 @@ def kill_under_load(folder: Path, seed: int) -> KillRound:
         assert connection.ask("PUT", f"/v1/books/{book}", DEFINITION)[0] == 201
         connection.close()
         clients = ConcurrentClients(server.address, book, seed)
-        clients.run_until(random.Random(seed).randint(1, MAX_ANSWERS), server.kill)
+        clients.run_until(random.Random(seed).randint(1, max_answers), server.kill)
     with RunningService(folder) as server:  # which replays the log, and compares every answer
         connection = Connection(server.address)
         records = whole_log(connection, book)
-        faults = history_faults(DEFINITION, clients.calls, records)
-        faults += plan_faults(connection, book)
+        faults = plan_faults(connection, book)
         connection.close()
+    faults += history_faults(DEFINITION, clients.calls, records)
     return KillRound(
+        sum(call.status > 0 for call in clients.calls),
         sum(call.status == 200 and call.is_change for call in clients.calls),
         sum(call.status == 0 for call in clients.calls),
         len(records),

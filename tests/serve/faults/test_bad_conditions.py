@@ -12,17 +12,20 @@ from tests.gates import PATIENCE
 from tests.serve.faults.clients import DEFINITION, ConcurrentClients, Connection, whole_log
 from tests.serve.faults.histories import history_faults
 from tests.serve.faults.kills import plan_faults
+from tests.serve.jobs.services import shipped
 from tests.serve.running_service import RunningService
 
 ROOM_BYTES = 200_000
 """How much larger a file may become until the disk counts as full: some hundred records."""
 SLOW_CLIENTS = 100
+JOB = {"kind": "solve", "method": "opr", "instance": shipped("iit/three-nodes")}
 
 
 def test_a_full_disk(tmp_path: Path) -> None:
     with RunningService(tmp_path) as server:
         connection = Connection(server.address)
         connection.ask("PUT", "/v1/books/a", DEFINITION)
+        connection.ask("PUT", "/v1/books/b", DEFINITION)
         clients = ConcurrentClients(server.address, "a", 0)
         log = tmp_path / "service.db-wal"
         full = log.stat().st_size + ROOM_BYTES
@@ -32,6 +35,15 @@ def test_a_full_disk(tmp_path: Path) -> None:
 
         def make_room() -> None:
             assert any(call.status == 503 for call in clients.calls)
+            other = Connection(server.address)
+            for method, path, body in (
+                ("POST", "/v1/jobs", JOB),
+                ("PUT", f"/v1/books/{'b' * 100}", DEFINITION | {"ready_times": [0] * 4}),
+                ("DELETE", "/v1/books/b", None),
+            ):
+                status, _, refusal = other.ask(method, path, body)
+                assert (status, refusal["detail"][:17]) == (503, "nothing was done:"), refusal
+            other.close()
             resource.prlimit(server.process_id, resource.RLIMIT_FSIZE, (unlimited, unlimited))
 
         clients.run_until_refused(503, make_room)

@@ -105,6 +105,20 @@ def test_a_stop_answers_what_was_asked_and_interrupts_jobs(tmp_path: Path) -> No
     assert states == [("interrupted",), ("queued",)]
 
 
+def test_a_second_interrupt_does_not_wait_for_requests(tmp_path: Path) -> None:
+    with serving("--store", str(tmp_path / "a.db")) as (server, address):
+        host, port = address.removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port)), timeout=60) as half:
+            half.sendall(_head("POST", "/v1/books/lab/ask", 10) + b"{")
+            assert httpx.get(f"{address}/healthz", timeout=60).status_code == 200
+            server.send_signal(signal.SIGINT)
+            with contextlib.suppress(ConnectionError):
+                while True:  # it listens until it has begun to stop
+                    socket.create_connection((host, int(port)), timeout=60).close()
+            assert server.poll() is None
+            assert stopped(server, signal.SIGINT) == (0, "stopped\n")
+
+
 def _head(method: str, path: str, length: int) -> bytes:
     return (
         f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -196,8 +210,16 @@ def test_servers_that_cannot_start(tmp_path: Path) -> None:
             ({"host": "0.0.0.0"}, "other machines can reach 0.0.0.0: --tokens FILE is required"),
             ({"host": "192.0.2.1", "token_file": tokens}, "cannot listen at 192.0.2.1"),
             ({"host": "no such host", "token_file": tokens}, "cannot listen at no such host"),
-            ({"store": "nonsense://x"}, "the store nonsense://x cannot be opened"),
-            ({"store": f"sqlite:///{tmp_path}/no/a.db"}, "cannot be opened"),
+            ({"store": "nonsense://x"}, "the store nonsense://x cannot be opened: it must be sql"),
+            (
+                {"store": "mysql://a:secret@x/y"},
+                r"mysql://a:\*\*\*@x/y cannot be opened: it must be sqlite:///FILE or postgresql",
+            ),
+            ({"store": f"sqlite:///{tmp_path}/no/a.db"}, r"opened: No such file or directory\Z"),
+            (
+                {"store": "postgresql+psycopg://a@127.0.0.1:1/b"},
+                r"opened: OperationalError: connection failed: [^\n\t]*refused[^\n\t]*\Z",
+            ),
             (
                 {"store": f"sqlite:///{tmp_path}"},
                 r"opened: OperationalError: unable to open [ a-z]*\Z",

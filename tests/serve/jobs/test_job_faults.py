@@ -172,7 +172,7 @@ def test_kinds_without_a_plan_are_ended_at_once(tmp_path: Path, kind: str) -> No
 
 
 class BrokenStore(Store):
-    """A store whose transactions fail while it has a fault, as on a full disk.
+    """A store that can neither be read nor written while it has a fault.
 
     `event_loop` is set to the thread of the event loop, in which no transaction may be made.
     """
@@ -181,11 +181,11 @@ class BrokenStore(Store):
     event_loop = 0
 
     @contextlib.contextmanager
-    def transaction(self) -> Iterator[Connection]:
+    def reading(self) -> Iterator[Connection]:
         assert threading.get_ident() != self.event_loop, "the event loop waits for the database"
         if self.fault is not None:
             raise self.fault
-        with super().transaction() as connection:
+        with super().reading() as connection:  # as each transaction does
             yield connection
 
 
@@ -286,7 +286,7 @@ def test_a_job_whose_end_cannot_be_stored_ends_once_it_can(
             await until(service, job, "started")
             events = await service.events(job, after=2)
             store.fault = UnavailableError("the store failed: disk full")
-            with pytest.raises(UnavailableError, match="has not confirmed yet"):
+            with pytest.raises(UnavailableError, match="its end is not stored yet: ask again"):
                 await service.cancel(job)
             with pytest.raises(UnavailableError, match="disk full"):
                 await service.submit(three_nodes("opr"))
