@@ -14,8 +14,9 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from random import Random
 from statistics import median
 from typing import Any
 
@@ -25,10 +26,16 @@ from dlopt import Limits, solve
 from dlopt.formats import detection, dot, stg
 from dlopt.generation import generate
 from dlopt.generation.task_graph_conversion import instance_of, machine_set
-from dlopt.problems.dag import Instance
+from dlopt.problems.dag import Edge, Graph, Instance, Machine, Task
 
 HETEROGENEOUS = ("topcuoglu", "layered", "anywhere")
 """Families of graphs with communication, on machines that differ for every task."""
+DURATIONS: dict[str, Callable[[float], float]] = {
+    "integers to 100": round,
+    "integers to 10^6": lambda work: round(10_000 * work),
+    "floats": float,
+}
+"""Kinds of durations, and the duration of a kind that is nearest to a number up to 100."""
 TRUSTED = ("exact_search_here", "equals_lower_bound")
 """Evidence for a published optimum beyond the claim of its source."""
 
@@ -149,6 +156,65 @@ def heterogeneous(sizes: Sequence[int], seeds: int) -> Iterator[BenchmarkCase]:
                             "dag", f, tasks=n, machines=m, seed=s
                         ),
                     )
+
+
+def long_durations() -> Iterator[BenchmarkCase]:
+    """Yield graphs on identical machines whose durations are few units of time, many, or floats."""
+    sizes = ((4, 2, 0), (10, 2, 0), (10, 3, 0), (15, 3, 0), (20, 3, 0), (20, 8, 0), (50, 4, 0))
+    with_arcs = ((12, 2, 0.1), (20, 2, 0.1), (20, 3, 0.1), (30, 4, 0.05), (50, 8, 0.03))
+    for kind in DURATIONS:
+        for tasks, machines, density in sizes + with_arcs:
+            yield BenchmarkCase(
+                "long",
+                f"{kind}/{tasks}/{machines}/{density}",
+                kind,
+                None,
+                None,
+                False,
+                lambda k=kind, n=tasks, m=machines, d=density: _random_graph(k, n, m, d),
+            )
+        for path in sorted((data() / "stg" / "50").glob("*.stg"))[::45]:
+            for machines in (2, 4, 8):
+                yield BenchmarkCase(
+                    "long",
+                    f"{kind}/{path.stem}/{machines}",
+                    f"STG {kind}",
+                    None,
+                    None,
+                    False,
+                    lambda k=kind, p=path, m=machines: _with_noise(k, p, m),
+                )
+
+
+def _random_graph(kind: str, tasks: int, machines: int, density: float) -> Instance:
+    """Return random tasks with random arcs, the same ones for each kind of durations."""
+    random = Random(f"{tasks} {machines} {density}")
+    works = [random.uniform(10, 100) for _ in range(tasks)]
+    pairs = [(a, b) for a in range(tasks) for b in range(a + 1, tasks)]
+    return Instance(
+        tuple(Machine(f"m{k}") for k in range(machines)),
+        (
+            Graph(
+                "g",
+                tuple(Task(f"t{k}", work=DURATIONS[kind](work)) for k, work in enumerate(works)),
+                tuple(Edge(a, b) for a, b in pairs if random.random() < density),
+            ),
+        ),
+    )
+
+
+def _with_noise(kind: str, path: Path, machines: int) -> Instance:
+    """Return a graph whose durations are longer or shorter by up to 5 %; integers stay as is."""
+    instance, random = instance_of(stg.read(path), machine_set(machines)), Random(path.stem)
+    if kind == "integers to 100":
+        return instance
+    (graph,) = instance.graphs
+    tasks = (
+        replace(task, work=DURATIONS[kind](task.work * random.uniform(0.95, 1.05)))
+        for task in graph.tasks
+        if task.work is not None
+    )
+    return replace(instance, graphs=(replace(graph, tasks=tuple(tasks)),))
 
 
 def rgpos() -> Iterator[BenchmarkCase]:
@@ -273,6 +339,7 @@ def main() -> int:
         "comm": communicating,
         "hetero": lambda: heterogeneous(others, wanted.seeds),
         "rgpos": rgpos,
+        "long": long_durations,
     }
     limits = Limits(time_s=wanted.seconds, threads=wanted.threads)
     chosen = wanted.tables.split(",")

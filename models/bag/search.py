@@ -42,7 +42,13 @@ from dlopt.models.bag.solutions import (
     objective_key,
     without_late_jobs,
 )
-from dlopt.models.common.lexicographic import Bound, LexicographicSearch, SearchResult
+from dlopt.models.common.lexicographic import (
+    CLOSED_GAP,
+    ROUNDED_GAP,
+    Bound,
+    LexicographicSearch,
+    SearchResult,
+)
 from dlopt.result import Limits, Status
 
 Formulation = Literal["cp-sat", "milp", "none"]
@@ -57,12 +63,6 @@ NEIGHBOURHOODS_SHARE = 0.85
 them are rarely closed by the whole program."""
 SUBSETS_SHARE = 0.5
 """Share of the time for the search over sets of jobs. Chosen by hand."""
-CLOSED_GAP = Fraction(1, 10**7)
-"""Relative gap at which a level is closed where numbers are floats: of the flowtime, or of the
-makespan since the first possible start."""
-ROUNDED_GAP = 1e-8
-"""Relative gap at which CP-SAT may stop where times are rounded: to prove the last, rounded digits
-takes a search for each."""
 
 LP_MACHINE_DUALS = "LP relaxation of R||Cmax, certified in integers"
 LP_WINDOWS = "LP relaxation with time windows, certified in fractions"
@@ -146,7 +146,10 @@ class ExactSearch(LexicographicSearch[str, Sequences, Fraction]):
         return trivial_bound(self.scaled, level)
 
     def tolerance(self, bound: Fraction) -> Fraction:
-        """Return how much value and bound may differ: by `CLOSED_GAP` if numbers are floats."""
+        """Return how much value and bound may differ: by `CLOSED_GAP` if numbers are floats.
+
+        That is relative to the flowtime, or to the makespan since the first possible start.
+        """
         return Fraction(0) if self.scaled.instance.exact else CLOSED_GAP * abs(bound)
 
     def update_incumbent(self, candidate: Sequences | None) -> None:

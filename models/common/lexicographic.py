@@ -22,6 +22,13 @@ from dlopt.arithmetic import exact
 from dlopt.errors import SolverError
 from dlopt.result import Proof
 
+CLOSED_GAP = Fraction(1, 10**7)
+"""Relative gap at which a level is closed where numbers are floats: a tenth of the gap at which
+their values and bounds count as equal."""
+ROUNDED_GAP = 1e-8
+"""Relative gap at which CP-SAT may stop where times are rounded: to prove the last, rounded digits
+takes a search for each."""
+
 Level = TypeVar("Level", bound=str)
 Incumbent = TypeVar("Incumbent")
 LevelValue = TypeVar("LevelValue", int, Fraction)

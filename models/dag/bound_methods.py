@@ -84,8 +84,10 @@ def bound_work(
     Guarantee: holds for every schedule. For every head and every tail, the work of the tasks with
     no smaller heads and tails is counted; heads and tails contain the work of all predecessors and
     of all successors (`dlopt.models.dag.energetic_heads`; in instances of up to 1,200 tasks x
-    machines). Where costs are not work divided by speed, machines have weights that maximise the
-    bound by a subgradient method: any weights give a bound. Complexity: that of the critical path,
+    machines). The sum of the responses of several graphs is also bounded by a preemptive relaxation
+    to one machine (`dlopt.models.dag.total_completion_bound`). Where costs are not work divided by
+    speed, machines have weights that maximise the bound by a subgradient method: any weights give a
+    bound. Complexity: that of the critical path,
     O(tasks^2) up to 400 tasks, linear beyond, and that of heads and tails.
 
     Examples

@@ -14,6 +14,7 @@ from dlopt.models.dag.energetic_heads import energetic_heads_tails
 from dlopt.models.dag.heads_and_tails import HeadsTails, longest_path_heads_tails
 from dlopt.models.dag.objective import ObjectiveLevel, level_value
 from dlopt.models.dag.scaled_instance import ScaledInstance
+from dlopt.models.dag.total_completion_bound import total_completion_bound
 
 Proof: TypeAlias = Literal[
     "the critical path", "the total work", "interval energy (Fernandez-Bussell)"
@@ -39,14 +40,19 @@ class LowerBounds:
         Of the last completion.
     proof : Proof
         How the bound of the makespan is proven: the first proof that gives it.
+    total_completion : int
+        Of the sum of the completions of all graphs.
     """
 
     graphs: tuple[int, ...]
     makespan: int
     proof: Proof
+    total_completion: int
 
     def for_level(self, scaled: ScaledInstance, level: ObjectiveLevel) -> int:
         """Return the bound of an objective level, in scaled units; responses from instant 0."""
+        if level == "total-response-time":
+            return self.total_completion
         return self.makespan if level == "makespan" else level_value(scaled, self.graphs, level)
 
 
@@ -80,16 +86,19 @@ def compute_lower_bounds(
     >>> graph = Graph("g", tuple(Task(f"t{k}", work=3) for k in range(6)))
     >>> scaled = ScaledInstance.from_instance(Instance((Machine("m"), Machine("n")), (graph,)))
     >>> compute_lower_bounds(scaled, compute_heads_tails(scaled))
-    LowerBounds(graphs=(3,), makespan=3, proof='the total work')
+    LowerBounds(graphs=(3,), makespan=3, proof='the total work', total_completion=3)
     """
     makespan, proven_by = _makespan_bound(heads_tails, proof, upper_bound)
     if len(scaled.jobs_of_graph) == 1:
-        return LowerBounds((makespan,), makespan, proven_by)
+        return LowerBounds((makespan,), makespan, proven_by, makespan)
     graphs = [
         _makespan_bound(restrict_to_jobs(heads_tails, jobs), proof)[0]
         for jobs in scaled.jobs_of_graph
     ]
-    return LowerBounds(tuple(graphs), max(makespan, *graphs), proven_by)
+    total = sum(graphs)
+    if proof != CRITICAL_PATH:
+        total = total_completion_bound(heads_tails, scaled.jobs_of_graph, graphs)
+    return LowerBounds(tuple(graphs), max(makespan, *graphs), proven_by, total)
 
 
 def restrict_to_jobs(heads_tails: HeadsTails, jobs: list[int]) -> HeadsTails:

@@ -55,9 +55,11 @@ def solve_exact(
     -----
     Times are integers by exact scaling. Where no common unit is long enough, as for most floats,
     they are rounded down to a grid: the program is then a relaxation, its bound holds, and its
-    schedule is re-evaluated with the original data. Groups of identical machines are modelled by
-    cumulative constraints where nothing is sent, after forward-backward list scheduling
-    (`dlopt.models.dag.forward_backward`). Where data is sent and there are more than 35 tasks,
+    schedule is re-evaluated with the original data; a gap of 1e-7 of floats counts as closed.
+    Groups of identical machines are modelled by cumulative constraints where nothing is sent, after
+    forward-backward list scheduling (`dlopt.models.dag.forward_backward`); with few tasks, or with
+    durations of many units of time, also by a choice of machines
+    (`dlopt.models.dag.program_steps`). Where data is sent and there are more than 35 tasks,
     time-indexed linear programs bound the makespan before the search
     (`dlopt.models.dag.time_indexed_bound`), if the schedule is no longer than some hundred units of
     time. See `dlopt.models.dag.cpsat_cumulative` and `dlopt.models.dag.cpsat_alternatives` for the
@@ -110,7 +112,7 @@ def _to_result(
         unit = float(1 / scaled.scale)
         reason += f"; times are rounded down to multiples of {unit:.3g} for the bound"
     bound = to_objective_value(scaled, levels, bounds)
-    proven = list(search.objective_key(incumbent)) == bounds
+    proven = found.proven_levels == len(levels)
     proven = proven and gap_closed(scaled, levels, value, bound)
     return Result(
         Status.OPTIMAL if proven else Status.FEASIBLE,

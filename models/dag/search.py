@@ -2,15 +2,15 @@
 
 A level of the objective is bounded by the critical path and by work first. Then follow list
 schedules (`forward_backward`), a large neighbourhood search, linear programs over starts
-(`time_indexed_bound`), and at last CP-SAT on the whole model.
+(`time_indexed_bound`), and at last CP-SAT on the whole model (`program_steps`).
 """
 
 from __future__ import annotations
 
 import random
 import time
-from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 from itertools import islice
 from math import inf
 
@@ -19,12 +19,24 @@ from dlopt.backends.size_limits import too_large
 from dlopt.backends.time_budget import Budget
 from dlopt.certificates import InfeasibilityProof
 from dlopt.errors import SolverError
-from dlopt.models.common.lexicographic import Bound, LexicographicSearch
+from dlopt.models.common.lexicographic import (
+    CLOSED_GAP,
+    ROUNDED_GAP,
+    Bound,
+    LexicographicSearch,
+)
 from dlopt.models.dag.cpsat_alternatives import AlternativesModel
-from dlopt.models.dag.cpsat_cumulative import CumulativeModel
 from dlopt.models.dag.forward_backward import forward_backward_schedules
 from dlopt.models.dag.lower_bounds import LowerBounds, compute_heads_tails, compute_lower_bounds
 from dlopt.models.dag.objective import LEVELS, ObjectiveLevel, level_value
+from dlopt.models.dag.program_steps import (
+    ProgramStep,
+    constraint_count,
+    has_many_jobs,
+    is_cumulative,
+    needs_neighbourhoods,
+    program_steps,
+)
 from dlopt.models.dag.proof_search import certificate_of_bound
 from dlopt.models.dag.scaled_instance import ScaledInstance, sequential_horizon
 from dlopt.models.dag.schedules import Schedule, list_schedule
@@ -36,24 +48,10 @@ CP_SAT = "CP-SAT"
 """A bound that is the claim of the solver; all other bounds are proven by this package."""
 TIME_INDEXED_LP = "time-indexed LP"
 PER_GRAPH = "per-graph lower bounds"
+SHORTEST_REMAINING = "preemptive relaxation to one machine (SRPT)"
 
 MAX_CONSTRAINTS = 400_000
 """Constraints above which the whole model is not built. Chosen by hand, for memory and time."""
-MAX_JOBS_WITHOUT_DECOMPOSITION = 35
-"""Jobs up to which CP-SAT solves the whole model without list schedules, neighbourhoods and linear
-programs before it. In benchmarks/results/dag.md, graphs of 30 tasks with communication take 0.4 s,
-of 50 tasks 52 s; the limit between them was chosen by hand.
-"""
-BOUNDING_SEARCHES: tuple[tuple[float, tuple[str, ...]], ...] = (
-    (0.4, ("objective_lb_search_no_lp", "default_lp")),
-    (1.0, ("objective_lb_search", "default_lp")),
-)
-"""Shares of the remaining time, and subsolvers of CP-SAT for two threads, on larger instances. They
-raise the bound, as schedules mostly come from elsewhere. Without linear programs the bound rises
-several times faster on some graphs, and stalls on others; so both are used
-(benchmarks/results/dag.md)."""
-DEFAULT_SEARCH: tuple[tuple[float, tuple[str, ...]], ...] = ((1.0, ()),)
-"""CP-SAT's own choice of subsolvers, for all of the time."""
 FIRST_NEIGHBOURHOODS_SHARE = 0.1
 """Share of the time for neighbourhoods before the linear programs. Chosen by hand."""
 TIME_INDEXED_SHARE = 0.4
@@ -156,38 +154,61 @@ class ExactSearch(LexicographicSearch[ObjectiveLevel, Schedule, int]):
 
     def trivial_bound(self, level: ObjectiveLevel) -> Bound[int]:
         """Return the bound of a level that `lower_bounds` has."""
-        proof = self.lower_bounds.proof if level == "makespan" else PER_GRAPH
-        return Bound(self.lower_bounds.for_level(self.scaled, level), proof)
+        bounds = self.lower_bounds
+        proof: str = bounds.proof if level == "makespan" else PER_GRAPH
+        if level == "total-response-time" and bounds.total_completion > sum(bounds.graphs):
+            proof = SHORTEST_REMAINING
+        return Bound(bounds.for_level(self.scaled, level), proof)
+
+    def tolerance(self, bound: int) -> Fraction:
+        """Return how much value and bound may differ: by `CLOSED_GAP` if numbers are floats.
+
+        That is relative to the makespan since the first arrival, or to the total response time.
+        """
+        level = self.levels[self.result.proven_levels]
+        if self.scaled.instance.exact or level == "tardy-graphs":
+            return Fraction(0)
+        return CLOSED_GAP * self._duration(level, bound)
+
+    def _meets(self, bound: int) -> bool:
+        """Tell whether the incumbent meets a bound of the level that is searched."""
+        return self.value - bound <= self.tolerance(bound)
+
+    def _duration(self, level: ObjectiveLevel, units: int) -> int:
+        """Return a value of a level that is a time, as a duration since the arrivals."""
+        return units - sum(self.scaled.arrivals) if level == "total-response-time" else units
 
     def _solve_level(self, level: ObjectiveLevel, bounds: list[Bound[int]]) -> None:
         """Improve the incumbent and the bound of a level, unless they meet."""
         if self.is_proven(bounds):
             return
         bound = bounds[0].value
-        identical = self._is_cumulative and len(self.scaled.identical_machines) == 1
-        if self._has_many_jobs and identical:
+        scaled, makespan = self.scaled, max(self.result.incumbent.completions(self.scaled))
+        identical = is_cumulative(scaled) and len(scaled.identical_machines) == 1
+        if has_many_jobs(scaled) and identical:
             self._forward_backward(bound)
-        if self._needs_decomposition and level == "makespan":
+        decompose = needs_neighbourhoods(scaled, makespan)
+        if decompose and level == "makespan" and not is_cumulative(scaled):
             self._large_neighbourhood_search(level, bound, FIRST_NEIGHBOURHOODS_SHARE)
             bound = self._time_indexed_bound(bound)
             bounds.append(Bound(bound, TIME_INDEXED_LP))
-        if self._needs_decomposition:
+        if decompose:
             self._large_neighbourhood_search(level, bound, NEIGHBOURHOODS_SHARE)
-        two_threads = self._needs_decomposition and self.budget.limits.threads > 1
-        for share, searches in BOUNDING_SEARCHES if two_threads else DEFAULT_SEARCH:
+        for step in program_steps(scaled, makespan, self.budget.limits.threads):
             if self.is_proven(bounds):
                 break
             self.result.skipped_reason = too_large(
-                "program for CP-SAT", self._constraint_count(), MAX_CONSTRAINTS, "rows"
+                "program for CP-SAT",
+                constraint_count(scaled, step.program),
+                MAX_CONSTRAINTS,
+                "rows",
             )
             if self.result.skipped_reason is not None:
                 break
-            bound = self._solve_whole_model(level, self.tightest(bounds).value, share, searches)
+            bound = self._solve_whole_model(level, self.tightest(bounds).value, step)
             bounds.append(Bound(bound, CP_SAT, relies_on_solver=True))
 
-    def _solve_whole_model(
-        self, level: ObjectiveLevel, bound: int, share: float, searches: Sequence[str]
-    ) -> int:
+    def _solve_whole_model(self, level: ObjectiveLevel, bound: int, step: ProgramStep) -> int:
         """Solve the whole model with CP-SAT; return the bound that it proves.
 
         Raises
@@ -195,10 +216,9 @@ class ExactSearch(LexicographicSearch[ObjectiveLevel, Schedule, int]):
         TimeoutError
             If time is up.
         """
-        limits = self.budget.left(share)
-        model = CumulativeModel if self._is_cumulative else AlternativesModel
+        limits = self._limits(level, step)
         latest = self._latest_completions(level)
-        program = model(self.scaled, self.heads_tails, latest, self._max_late_graphs)
+        program = step.program(self.scaled, self.heads_tails, latest, self._max_late_graphs)
         program.minimise(level, bound)
         program.hint(self.result.incumbent)
 
@@ -209,7 +229,12 @@ class ExactSearch(LexicographicSearch[ObjectiveLevel, Schedule, int]):
 
         with self.watching(read) as report:
             outcome = cpsat.optimise(
-                program.model, limits, seed=self.seed, searches=searches, report=report
+                program.model,
+                limits,
+                seed=self.seed,
+                effort=step.effort,
+                searches=step.searches,
+                report=report,
             )
         if outcome.status is Status.INFEASIBLE:
             raise SolverError("CP-SAT reports infeasible, but the schedule in its hint is feasible")
@@ -217,6 +242,20 @@ class ExactSearch(LexicographicSearch[ObjectiveLevel, Schedule, int]):
             return bound
         self.update_incumbent(program.schedule(outcome.value_of))
         return outcome.bound
+
+    def _limits(self, level: ObjectiveLevel, step: ProgramStep) -> Limits:
+        """Return the limits of a program; where times are rounded, a small gap may be left.
+
+        Raises
+        ------
+        TimeoutError
+            If time is up.
+        """
+        limits = self.budget.left(step.share)
+        if self.scaled.exactly_scaled or level == "tardy-graphs" or not self.value:
+            return limits
+        rounded = ROUNDED_GAP * self._duration(level, self.value) / self.value
+        return replace(limits, gap=max(limits.gap, rounded))
 
     def _time_indexed_bound(self, bound: int) -> int:
         """Return a bound of the makespan by time-indexed linear programs.
@@ -251,7 +290,7 @@ class ExactSearch(LexicographicSearch[ObjectiveLevel, Schedule, int]):
             self.update_incumbent(schedule)
             share = LISTS_SHARE if count < first_lists else MORE_LISTS_SHARE
             time_is_up = time.monotonic() > start + share * duration
-            if self.value <= bound or time_is_up:
+            if self._meets(bound) or time_is_up:
                 break
 
     def _large_neighbourhood_search(self, level: ObjectiveLevel, bound: int, share: float) -> None:
@@ -271,7 +310,7 @@ class ExactSearch(LexicographicSearch[ObjectiveLevel, Schedule, int]):
         rounds = round(NEIGHBOURHOOD_ROUNDS * share / NEIGHBOURHOODS_SHARE)
         rounds *= 1 if limits.time_s is None else 10
         for _ in range(min(rounds, limits.work or rounds)):
-            if self.value <= bound or time.monotonic() > stop:
+            if self._meets(bound) or time.monotonic() > stop:
                 break
             outcome = self._reoptimise_neighbourhood(level, bound, free_jobs)
             free_jobs += {Status.OPTIMAL: 0, Status.INFEASIBLE: 1}.get(outcome.status, -1)
@@ -312,20 +351,6 @@ class ExactSearch(LexicographicSearch[ObjectiveLevel, Schedule, int]):
         """The number of late graphs, if it is proven."""
         return dict(self.fixed_levels).get("tardy-graphs")
 
-    @property
-    def _needs_decomposition(self) -> bool:
-        """Whether CP-SAT alone is not expected to solve the instance."""
-        return self._has_many_jobs and not self._is_cumulative
-
-    @property
-    def _has_many_jobs(self) -> bool:
-        return len(self.scaled.jobs) > MAX_JOBS_WITHOUT_DECOMPOSITION
-
-    @property
-    def _is_cumulative(self) -> bool:
-        """Whether `CumulativeModel` applies."""
-        return self.scaled.communication_free and self.scaled.lans is None
-
     def _latest_completions(self, level: ObjectiveLevel, improvement: int = 0) -> list[int]:
         """Return upper bounds of completions in schedules that are no worse than the incumbent.
 
@@ -338,12 +363,3 @@ class ExactSearch(LexicographicSearch[ObjectiveLevel, Schedule, int]):
             slack = self.value - improvement - sum(graphs)
             return [bound + slack for bound in graphs]
         return [sequential_horizon(self.scaled)] * len(graphs)
-
-    def _constraint_count(self) -> int:
-        """Return about how many constraints the whole model has."""
-        scaled = self.scaled
-        if self._is_cumulative:
-            return len(scaled.jobs) * len(scaled.identical_machines) + len(scaled.arcs)
-        uniform = len({*sum(scaled.link_class, ())}) <= 2
-        rows_of_arc = 1 if uniform else scaled.machine_count
-        return scaled.machine_count * (len(scaled.jobs) + len(scaled.arcs) * rows_of_arc)

@@ -53,6 +53,7 @@ MODEL_ROLES = {
     "portfolio and registered methods": (
         "search",
         "portfolio_state",
+        "program_steps",
         "feasibility",
         "methods",
         "bound_methods",

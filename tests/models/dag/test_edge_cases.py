@@ -8,7 +8,7 @@ import pytest
 from dlopt import io
 from dlopt.backends import cpsat
 from dlopt.errors import SolverError
-from dlopt.models.dag import milp, search
+from dlopt.models.dag import milp, program_steps, search
 from dlopt.models.dag.bound_methods import bound_fernandez
 from dlopt.models.dag.cpsat_alternatives import AlternativesModel
 from dlopt.models.dag.cpsat_cumulative import CumulativeModel
@@ -126,7 +126,7 @@ def test_programs_without_a_bound_or_a_plan_are_brute_force():
 
 
 def test_neighbourhoods_keep_tasks_that_take_no_time(monkeypatch):
-    monkeypatch.setattr(search, "MAX_JOBS_WITHOUT_DECOMPOSITION", 0)
+    monkeypatch.setattr(program_steps, "MAX_JOBS_WITHOUT_DECOMPOSITION", 0)
     monkeypatch.setattr(search, "FREE_JOBS", 3)
     instance = two_kinds()
     assert solve_exact(instance).value == solve_exact(instance, limits=Limits(work=10**6)).value

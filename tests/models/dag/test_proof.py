@@ -13,6 +13,10 @@ OPEN = Instance(
     TWO,
     (Graph("g", tuple(Task(f"t{k}", costs=row) for k, row in enumerate(COSTS)), EDGES),),
 )
+LATE = Instance(
+    TWO,
+    tuple(Graph(name, (Task("a", work=2), Task("b", work=3)), arrival=0) for name in "ghi"),
+)
 CLOSED = Instance(TWO, (Graph("g", (Task("a", 2), Task("b", 2)), absolute_deadline=1),))
 
 
@@ -21,6 +25,13 @@ def test_what_cp_sat_claims_is_a_claim_of_a_solver(monkeypatch):
     found = solve(OPEN)
     assert (found.value, found.bound, found.proof) == (9, 9, "solver")
     assert found.reason == "source of the bound: CP-SAT"
+
+
+def test_a_relaxation_to_one_machine_proves_a_response_time(monkeypatch):
+    monkeypatch.setattr(proof_search, "MAX_SIZE", 0)
+    found = solve(LATE, objective="total-response-time")
+    assert (found.value, found.bound, found.proof) == (16, 16, "exact")
+    assert "SRPT" in found.reason
 
 
 def test_a_makespan_that_cp_sat_claims_is_proven_again():

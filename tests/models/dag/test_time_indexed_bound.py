@@ -9,7 +9,7 @@ import pytest
 from dlopt import Limits, io, solve
 from dlopt.backends.highs import LinearSolver, LpSolution
 from dlopt.generation import generate
-from dlopt.models.dag import search, time_indexed_bound
+from dlopt.models.dag import program_steps, time_indexed_bound
 from dlopt.models.dag.heads_and_tails import longest_path_heads_tails
 from dlopt.models.dag.lower_bounds import compute_heads_tails, compute_lower_bounds
 from dlopt.models.dag.scaled_instance import ScaledInstance, sequential_horizon
@@ -143,7 +143,7 @@ def test_where_to_try_next():
 
 
 def test_exact_plans_say_so(monkeypatch):
-    monkeypatch.setattr(search, "MAX_JOBS_WITHOUT_DECOMPOSITION", 5)
+    monkeypatch.setattr(program_steps, "MAX_JOBS_WITHOUT_DECOMPOSITION", 5)
     instance = generate("dag", "topcuoglu", tasks=14, machines=3, seed=1)
     found = solve(instance, limits=Limits(work=1))
     assert (found.status, found.reason) == (
