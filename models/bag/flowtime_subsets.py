@@ -101,10 +101,10 @@ def search_subsets(
     Examples
     --------
     >>> from dlopt.problems.bag import Instance, Machine, Task
-    >>> tasks = Task("a", 4 * 10**9), Task("b", 10**9, release=10**9)
+    >>> tasks = Task("a", 4 * 10**9 + 1), Task("b", 10**9, release=10**9)
     >>> scaled = ScaledInstance.from_instance(Instance(tasks, (Machine("m"),)), "flowtime")
     >>> found = search_subsets(scaled, ((0, 1),), Fraction(0))
-    >>> found.sequences, found.bound == 8 * 10**9
+    >>> found.sequences, found.bound == 8 * 10**9 + 1
     (((1, 0),), True)
     """
     earliest = [
