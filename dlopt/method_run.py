@@ -155,11 +155,10 @@ class Attempt:
         query, limits, hint = self.query, self.limits, self.hint
         method, goal = query.method, query.goal
         self._require_applicable()
+        begun = time.perf_counter()
         if method.kind == "exact":
-            begun = time.perf_counter()
             hint = self._hint() if hint is None else self._valid()
             limits = _left(limits, begun)
-        begun = time.perf_counter()
         with method.guard():
             answer = method.load()(
                 query.instance,

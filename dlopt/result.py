@@ -278,7 +278,8 @@ class Result(TabularRecord, Generic[SolutionT_co]):
     tolerance : float
         The relative tolerance under which the plan was checked; 0 is exact.
     runtime_s : float, optional
-        Seconds of the method alone, without hint and check; not part of equality.
+        Seconds of the method, with the heuristics that an exact method starts from, and without
+        the check of its answer; not part of equality.
     method : str
     seed : int
     plan_class : PlanClass, optional

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -236,6 +237,27 @@ def test_where_a_hint_overruns_the_best_one_before_it_is_the_answer(
     result = solve(THREE, limits=Limits(time_s=SOON))
     assert result.value == min(solve(THREE, "opr").value, solve(THREE, "epr").value)
     assert result.reason == ("given up: exact overran its limit of 0.05 s; the plan is that of opr")
+
+
+@pytest.mark.usefixtures("method_table")
+def test_the_time_of_an_exact_method_has_that_of_the_heuristics_it_starts_from(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def slow(*args: Any, **options: Any) -> Any:
+        time.sleep(SOON)
+        return solve(THREE, "opr")
+
+    def quick(instance: Any, *, hint: Any, **options: Any) -> Any:
+        return replace(solve(THREE, "opr"), solution=hint, runtime_s=None)
+
+    register("slow", slow)
+    register("quick", quick, kind="exact")
+    problem = registry.problem("iit")
+    hinted = registry.Problem(problem.stem, problem.summary, ("slow",), problem.certified)
+    monkeypatch.setattr(registry, "problem_of", lambda _: hinted)
+    found = solve(THREE, "quick")
+    assert found.value == solve(THREE, "opr").value
+    assert found.runtime_s is not None and found.runtime_s >= SOON
 
 
 def test_what_a_method_refuses_is_refused_under_a_limit_too() -> None:

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterable
 
 from dlopt import io
-from dlopt.batch.metrics import objective_of
+from dlopt.batch.metrics import bounds_plans_of, objective_of
 from dlopt.batch.records import Record
 from dlopt.json_files import replacing
 from dlopt.result import Objective, Status, Value
@@ -30,15 +30,17 @@ COLUMNS = (
     "dlopt",
 )
 """`optimum` is empty where none is proven; then `value` is the best plan known and `bound` what
-none is better than; `proof` says how the bound is established, as in `Result.proof`. Levels of
+none is better than; `proof` says how the bound is established, as in `Result.proof`. `method` is
+that of the value, followed by that of the bound where another one has the tighter bound. Levels of
 lexicographic objectives are separated by a space."""
 
 
 def baselines(records: Iterable[Record]) -> list[dict[str, str]]:
     """Return the best answer of the exact methods for each instance, objective and plan class.
 
-    Sorted by problem, instance and objective. Records that say nothing, as of methods that failed,
-    are passed over.
+    Where no optimum is proven, the bound is the tightest one of all methods that holds for the
+    class. Sorted by problem, instance and objective. Records that say nothing, as of methods that
+    failed, are passed over.
 
     Examples
     --------
@@ -51,19 +53,29 @@ def baselines(records: Iterable[Record]) -> list[dict[str, str]]:
     ('three-nodes', 'single', '39/8')
     """
     best: dict[tuple[str, ...], Record] = {}
+    bounds: dict[tuple[str, ...], list[Record]] = {}
     for record in records:
         informative = (
             record.value is not None
             or record.bound is not None
             or record.status is Status.INFEASIBLE
         )
-        if record.kind != "exact" or not informative or not isinstance(record.status, Status):
+        if not informative or not isinstance(record.status, Status):
             continue
         key = record.key
+        if record.bound is not None:
+            bounds.setdefault((key.problem, key.objective, key.hash), []).append(record)
+        if record.kind != "exact":
+            continue
         group = (key.problem, record.instance, key.objective, record.plan_class or "", key.hash)
         if group not in best or _is_stronger(record, best[group], objective_of(record)):
             best[group] = record
-    return [_line(best[group]) for group in sorted(best)]
+    lines = []
+    for _, record in sorted(best.items()):
+        own = record.key
+        known = bounds.get((own.problem, own.objective, own.hash), [])
+        lines.append(_line(record, _tightest(record, known)))
+    return lines
 
 
 def write_baselines(records: Iterable[Record], path: str | os.PathLike[str]) -> None:
@@ -92,6 +104,19 @@ def _is_stronger(record: Record, known: Record, goal: Objective) -> bool:
     return known.value is None or goal.better(record.value, known.value)
 
 
+def _tightest(record: Record, bounds: Iterable[Record]) -> Record:
+    """Return the record whose bound is the tightest one for the class of a record that is open."""
+    if _rank(record) != _OPEN:
+        return record
+    goal, best = objective_of(record), record
+    for other in bounds:
+        if other.bound is None or not bounds_plans_of(other, record):
+            continue
+        if best.bound is None or goal.better(best.bound, other.bound):
+            best = other
+    return best
+
+
 _OPEN = 1
 """The rank of a plan or a bound without a proof that nothing is better."""
 
@@ -107,8 +132,9 @@ def _rank(record: Record) -> int:
     return 2 if record.status is Status.OPTIMAL else _OPEN
 
 
-def _line(record: Record) -> dict[str, str]:
+def _line(record: Record, bounding: Record) -> dict[str, str]:
     proven = record.status is Status.OPTIMAL
+    methods = dict.fromkeys((record.key.method, bounding.key.method))
     return {
         "problem": record.key.problem,
         "instance": record.instance,
@@ -118,9 +144,9 @@ def _line(record: Record) -> dict[str, str]:
         "status": str(record.status),
         "optimum": _text(record.value) if proven else "",
         "value": _text(record.value),
-        "bound": _text(record.bound),
-        "proof": record.proof or "",
-        "method": record.key.method,
+        "bound": _text(bounding.bound),
+        "proof": bounding.proof or "",
+        "method": " ".join(methods),
         "solver": record.solver or "",
         "solver_version": record.solver_version or "",
         "dlopt": record.key.dlopt,

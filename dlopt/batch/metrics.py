@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -296,7 +297,7 @@ def _reference(
     goal: Objective, narrow: Record, group: Sequence[Record]
 ) -> tuple[Value | None, Literal["optimum", "bound"] | None]:
     """Return the tightest bound on the plans of a record's class."""
-    wide = [record for record in group if _bounds_plans_of(record, narrow)]
+    wide = [record for record in group if bounds_plans_of(record, narrow)]
     optima = [
         record.value
         for record in wide
@@ -308,12 +309,25 @@ def _reference(
     return (_tightest_bound(goal, bounds), "bound") if bounds else (None, None)
 
 
-def _bounds_plans_of(record: Record, narrow: Record) -> bool:
-    """Tell whether all plans that one record ranges over are among those of another."""
+def bounds_plans_of(record: Record, narrow: Record) -> bool:
+    """Tell whether what a record proves holds for all plans that another one ranges over.
+
+    Examples
+    --------
+    >>> from dlopt import read
+    >>> from dlopt.batch.runs import solve_run
+    >>> from dlopt.batch.experiment import plan_runs
+    >>> instance = read("instances/iit/three-nodes.json")
+    >>> wide, narrow = (
+    ...     solve_run(run).record for run in plan_runs([instance], ["bound-fluid", "exact"]).runs
+    ... )
+    >>> bounds_plans_of(wide, narrow), bounds_plans_of(narrow, wide)
+    (True, False)
+    """
     if record.plan_class is None or narrow.plan_class is None:
         return False
     if record.plan_class == narrow.plan_class == "k":
-        return record.installments == narrow.installments
+        return (record.installments or math.inf) >= (narrow.installments or math.inf)
     return PLAN_CLASSES.index(record.plan_class) >= PLAN_CLASSES.index(narrow.plan_class)
 
 

@@ -78,7 +78,7 @@ class Record(PrintableRecord):
     value, bound : Value, optional
     plan_class : PlanClass, optional
     runtime_s : float, optional
-        Seconds of the method alone.
+        Seconds of the method, with the heuristics that an exact method starts from.
     tolerance : float, optional
         The relative tolerance under which the plan was checked; None if there is no plan.
     violations : int

@@ -213,3 +213,25 @@ def test_that_not_all_can_be_accepted_is_no_baseline_of_how_many_can_be() -> Non
             assert (line["status"], line["value"]) == (status, value)
     (line,) = baselines([not_all, some])
     assert (line["bound"], line["method"]) == ("123", "exact")
+
+
+def test_an_open_instance_has_the_tightest_bound_of_its_class() -> None:
+    plan = record("exact", Status.FEASIBLE, 9, 3, proof="solver")
+    better, worse = (
+        replace(record(f"bound-{b}", Status.BOUND, None, b, proof="certificate"), kind="bound")
+        for b in (5, 2)
+    )
+    narrow = replace(better, plan_class="single", bound=7)
+    wide, widest = replace(plan, plan_class="any"), replace(better, plan_class="any")
+    for records, expected in (
+        ([plan, better, worse], ("9", "5", "certificate", "exact bound-5")),
+        ([plan, worse], ("9", "3", "solver", "exact")),
+        (
+            [wide, narrow, worse, replace(better, plan_class="any")],
+            ("9", "5", "certificate", "exact bound-5"),
+        ),
+        ([EXACT, better], ("4", "4", "", "exact")),
+    ):
+        for order in (records, records[::-1]):
+            (line,) = baselines(order)
+            assert tuple(line[name] for name in ("value", "bound", "proof", "method")) == expected
