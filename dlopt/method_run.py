@@ -198,6 +198,8 @@ class Attempt:
 
     def _given_up(self, best: Result[Any] | None, stopped_by: StoppedBy) -> Result[Any]:
         """Return the best checked result as the answer of a method that was given up."""
+        if best is not None and best.status is Status.OPTIMAL:
+            return replace(best, stopped_by=None)  # it was proven before
         method, limits = self.query.method, self.limits
         reason = "stopped"
         if stopped_by == "time":
@@ -216,8 +218,7 @@ class Attempt:
                 plan_class=method.plan_class,
             )
         reason = f"{reason}; {best.reason}" if best.reason else reason
-        is_proven = best.status is Status.OPTIMAL
-        return replace(best, reason=reason, stopped_by=None if is_proven else stopped_by)
+        return replace(best, reason=reason, stopped_by=stopped_by)
 
     def _hint_result(self) -> Result[Any] | None:
         """Return the plan of the hint, which was checked, as a result of the method."""

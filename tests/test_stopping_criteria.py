@@ -95,6 +95,7 @@ def test_what_is_proven_when_the_method_is_given_up_was_not_stopped() -> None:
     register_search(solve(THREE))
     result = solve(THREE, "searching", limits=Limits(time_s=0.1))
     assert (result.status, result.stopped_by) == (Status.OPTIMAL, None)
+    assert "given up" not in str(result.reason)
 
 
 def test_methods_observe_gap_work_and_time_themselves() -> None:
