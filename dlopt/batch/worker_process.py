@@ -181,10 +181,15 @@ def _receive_all(requests: IO[bytes], handle: Callable[[object], None]) -> None:
     """Hand over each message that this worker gets; end the process once there will be no more.
 
     It is for a thread of its own, which learns of the end of the input even while a solver works.
+    A worker whose method has closed the pipe is left to the process that asks, which kills it.
     """
-    with contextlib.suppress(OSError, EOFError):
+    try:
         while True:
             handle(receive(requests))
+    except EOFError:
+        pass
+    except OSError:
+        return
     if child_processes.KEPT:
         time.sleep(_SHUTDOWN_WAIT_S)
     os._exit(0)
