@@ -12,10 +12,12 @@ Examples
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
-from dlopt.result import Objective, Result, Status, is_in_class_of, relative_gap
+from dlopt.result import Objective, Result, Status, Value, is_in_class_of, relative_gap
 
+ItemT = TypeVar("ItemT")
 Results = Sequence[Result[object]]
 
 
@@ -47,13 +49,31 @@ def proven_best(
         # Others may ask for more than a plan, as `feasibility` asks for all tasks.
         if is_optimum or (result.status is Status.INFEASIBLE and result.method == "exact"):
             return result
-    best: Result[object] | None = None
-    for result in results:
-        if result.bound is None or not (found is None or is_in_class_of(found, result)):
-            continue
-        if best is None or best.bound is None or goal.better(best.bound, result.bound):
-            best = result
-    return best or next(iter(exact), None)
+    of_class = [one for one in results if found is None or is_in_class_of(found, one)]
+    return tightest(goal, of_class, lambda one: one.bound) or next(iter(exact), None)
+
+
+def tightest(
+    goal: Objective, items: Iterable[ItemT], bound_of: Callable[[ItemT], Value | None]
+) -> ItemT | None:
+    """Return the item with the tightest bound, the first of those that are equal.
+
+    Returns
+    -------
+    Item or None
+        None if no item has a bound.
+
+    Examples
+    --------
+    >>> tightest(Objective("makespan", "min"), ["", "ab", "abc"], lambda one: len(one) or None)
+    'abc'
+    """
+    best: tuple[Value, ItemT] | None = None
+    for item in items:
+        bound = bound_of(item)
+        if bound is not None and (best is None or goal.better(best[0], bound)):
+            best = bound, item
+    return None if best is None else best[1]
 
 
 def gap_to_proven(

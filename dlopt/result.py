@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
-from typing import ClassVar, Generic, Literal, TypeAlias, TypeGuard, TypeVar, get_args
+from typing import ClassVar, Generic, Literal, Protocol, TypeAlias, TypeGuard, TypeVar, get_args
 
 from dlopt.arithmetic import (
     Number,
@@ -384,7 +384,19 @@ def relative_gap(value: Number, reference: Number, origin: Number = 0) -> Number
     return float(gap) if floating and is_finite(gap) else gap
 
 
-def is_in_class_of(found: Result[object], reference: Result[object]) -> bool:
+class OfPlanClass(Protocol):
+    """What is about the plans of a class, as results are, and records of them."""
+
+    @property
+    def plan_class(self) -> PlanClass | None:
+        """The class; None if it is not known."""
+
+    @property
+    def installments(self) -> int | None:
+        """The number of chunks of class k."""
+
+
+def is_in_class_of(found: OfPlanClass, reference: OfPlanClass) -> bool:
     """Tell whether what a reference has proven holds for the plans of the class of a result.
 
     Examples

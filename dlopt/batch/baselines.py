@@ -8,10 +8,11 @@ import os
 from collections.abc import Iterable
 
 from dlopt import io
-from dlopt.batch.metrics import bounds_plans_of, objective_of
+from dlopt.batch.metrics import objective_of
 from dlopt.batch.records import Record
 from dlopt.json_files import replacing
-from dlopt.result import Objective, Status, Value
+from dlopt.proven_reference import tightest
+from dlopt.result import Objective, Status, Value, is_in_class_of
 
 COLUMNS = (
     "problem",
@@ -108,13 +109,8 @@ def _tightest(record: Record, bounds: Iterable[Record]) -> Record:
     """Return the record whose bound is the tightest one for the class of a record that is open."""
     if _rank(record) != _OPEN:
         return record
-    goal, best = objective_of(record), record
-    for other in bounds:
-        if other.bound is None or not bounds_plans_of(other, record):
-            continue
-        if best.bound is None or goal.better(best.bound, other.bound):
-            best = other
-    return best
+    of_class = (other for other in bounds if is_in_class_of(record, other))
+    return tightest(objective_of(record), (record, *of_class), lambda one: one.bound) or record
 
 
 _OPEN = 1

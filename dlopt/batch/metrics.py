@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,8 +10,9 @@ from typing import Literal, TypeAlias
 
 from dlopt.arithmetic import SOLVER, Number, exact
 from dlopt.batch.records import Record, RunKey
+from dlopt.proven_reference import tightest
 from dlopt.registry import methods, problem
-from dlopt.result import PLAN_CLASSES, Limits, Objective, Status, Value, levels_of, relative_gap
+from dlopt.result import Limits, Objective, Status, Value, is_in_class_of, levels_of, relative_gap
 
 StepCurve: TypeAlias = tuple[tuple[float, float], ...]
 """A curve that only rises: where it steps, and to what share."""
@@ -297,46 +297,12 @@ def _reference(
     goal: Objective, narrow: Record, group: Sequence[Record]
 ) -> tuple[Value | None, Literal["optimum", "bound"] | None]:
     """Return the tightest bound on the plans of a record's class."""
-    wide = [record for record in group if bounds_plans_of(record, narrow)]
-    optima = [
-        record.value
-        for record in wide
-        if record.status is Status.OPTIMAL and record.value is not None
-    ]
-    if optima:
-        return _tightest_bound(goal, optima), "optimum"
-    bounds = [record.bound for record in wide if record.bound is not None]
-    return (_tightest_bound(goal, bounds), "bound") if bounds else (None, None)
-
-
-def bounds_plans_of(record: Record, narrow: Record) -> bool:
-    """Tell whether what a record proves holds for all plans that another one ranges over.
-
-    Examples
-    --------
-    >>> from dlopt import read
-    >>> from dlopt.batch.runs import solve_run
-    >>> from dlopt.batch.experiment import plan_runs
-    >>> instance = read("instances/iit/three-nodes.json")
-    >>> wide, narrow = (
-    ...     solve_run(run).record for run in plan_runs([instance], ["bound-fluid", "exact"]).runs
-    ... )
-    >>> bounds_plans_of(wide, narrow), bounds_plans_of(narrow, wide)
-    (True, False)
-    """
-    if record.plan_class is None or narrow.plan_class is None:
-        return False
-    if record.plan_class == narrow.plan_class == "k":
-        return (record.installments or math.inf) >= (narrow.installments or math.inf)
-    return PLAN_CLASSES.index(record.plan_class) >= PLAN_CLASSES.index(narrow.plan_class)
-
-
-def _tightest_bound(goal: Objective, bounds: Sequence[Value]) -> Value:
-    best = bounds[0]
-    for bound in bounds[1:]:
-        if goal.better(best, bound):
-            best = bound
-    return best
+    wide = [record for record in group if is_in_class_of(narrow, record)]
+    optimum = tightest(goal, wide, lambda one: one.value if one.status is Status.OPTIMAL else None)
+    if optimum is not None:
+        return optimum.value, "optimum"
+    bounded = tightest(goal, wide, lambda one: one.bound)
+    return (None, None) if bounded is None else (bounded.bound, "bound")
 
 
 def _gap(value: Number, reference: Number, goal: Objective, origin: Number) -> float | None:

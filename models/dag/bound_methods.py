@@ -87,8 +87,8 @@ def bound_work(
     machines). The sum of the responses of several graphs is also bounded by a preemptive relaxation
     to one machine (`dlopt.models.dag.total_completion_bound`). Where costs are not work divided by
     speed, machines have weights that maximise the bound by a subgradient method: any weights give a
-    bound. Complexity: that of the critical path,
-    O(tasks^2) up to 400 tasks, linear beyond, and that of heads and tails.
+    bound. Complexity: that of the critical path, O(tasks^2) up to 400 tasks, linear beyond, and
+    that of heads and tails.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Contradictions, cases, and what follows from them, in proofs that no schedule has a makespan."""
+"""Contradictions, cases, and what follows from them, in proofs that no schedule is better."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Facts of a proof that no schedule has a makespan, each with the reason from which it follows.
+"""Facts of a proof that no schedule is better than a value, each with its reasons.
 
 Variables are those of `dlopt.problems.step_formulation`: ``z_j_g_t`` says that job `j` has started
 by instant `t` on a machine of group `g`. Two kinds of facts are known of a job::

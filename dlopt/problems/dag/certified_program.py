@@ -7,8 +7,7 @@ instants, and those of the instance end no earlier. Of numbers of tardy graphs a
 is that of `dlopt.problems.dag.certified_levels`: all schedules that are better in the first level
 that differs. Remarks state the grid (``unit``, ``origin``), the groups of machines, and either
 ``makespan`` or the levels, ``tardy`` and ``total``; and the ``order`` of tasks by which machines
-are numbered that may be exchanged. Rules about LANs are left out, which is a
-relaxation.
+are numbered that may be exchanged. Rules about LANs are left out, which is a relaxation.
 """
 
 from __future__ import annotations
