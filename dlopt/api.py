@@ -19,19 +19,13 @@ from dlopt.best_known_check import Contradiction, contradictions
 from dlopt.certified_results import CertifiedAttempt
 from dlopt.errors import DloptError, NotApplicableError
 from dlopt.method_run import Attempt
+from dlopt.plan_classes import is_in_class_of
 from dlopt.presented_record import TabularRecord
 from dlopt.problems.validated_record import Header, SolutionT_co
 from dlopt.proven_reference import gap_to_proven, proven_best
 from dlopt.query import Query, applicable_objective
 from dlopt.registry import Method
-from dlopt.result import (
-    NO_LIMITS,
-    Limits,
-    Objective,
-    Result,
-    Status,
-    is_in_class_of,
-)
+from dlopt.result import NO_LIMITS, Limits, Objective, Result, Status
 from dlopt.result_checker import InvalidResultError, check, disproof
 
 ProgressCallback: TypeAlias = Callable[[Result[Any]], None]

@@ -10,16 +10,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from dlopt.arithmetic import EXACT, SOLVER, Number, PrintableRecord, exact, is_exact, is_finite
+from dlopt.plan_classes import within_class
 from dlopt.problems.validated_record import BestKnown
-from dlopt.result import (
-    Objective,
-    Result,
-    Status,
-    Value,
-    levels_of,
-    shown_value,
-    within_class,
-)
+from dlopt.result import Objective, Result, Status, Value, levels_of, shown_value
 
 Kind: TypeAlias = Literal["better-plan", "plan-beyond-bound", "value-beyond-bound", "no-plan"]
 

@@ -20,8 +20,9 @@ from dlopt.certificate_files import (
 )
 from dlopt.errors import DloptError
 from dlopt.method_run import Attempt
+from dlopt.plan_classes import is_in_class_of
 from dlopt.query import Query
-from dlopt.result import Limits, Result, Status, is_in_class_of, shown_value
+from dlopt.result import Limits, Result, Status, shown_value
 from dlopt.returned_bounds import beyond, meets, proves
 
 SolutionT = TypeVar("SolutionT")

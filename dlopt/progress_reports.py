@@ -13,7 +13,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
-from dlopt.result import Objective, Result, Status, Value, within_class
+from dlopt.plan_classes import within_class
+from dlopt.result import Objective, Result, Status, Value
 
 PAUSE_S: Final = 0.2
 """Least seconds between two looks at what a method offers; chosen by hand."""

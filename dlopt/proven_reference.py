@@ -15,7 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-from dlopt.result import Objective, Result, Status, Value, is_in_class_of, relative_gap
+from dlopt.plan_classes import is_in_class_of
+from dlopt.result import Objective, Result, Status, Value, relative_gap
 
 ItemT = TypeVar("ItemT")
 Results = Sequence[Result[object]]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
-from typing import ClassVar, Generic, Literal, Protocol, TypeAlias, TypeGuard, TypeVar, get_args
+from typing import ClassVar, Generic, Literal, TypeAlias, TypeGuard, TypeVar, get_args
 
 from dlopt.arithmetic import (
     Number,
@@ -23,10 +22,9 @@ from dlopt.objective_values import Value as Value
 from dlopt.objective_values import is_value
 from dlopt.objective_values import levels_of as levels_of
 from dlopt.objective_values import shown_value as shown_value
+from dlopt.plan_classes import PLAN_CLASSES as PLAN_CLASSES
+from dlopt.plan_classes import PlanClass as PlanClass
 from dlopt.presented_record import TabularRecord
-
-PlanClass: TypeAlias = Literal["single", "per-stage", "k", "any"]
-"""The plans a method ranges over: one chunk per node, one per node and stage, k, or any."""
 
 Proof: TypeAlias = Literal["exact", "certificate", "solver", "floats"]
 """How a bound, or a proof of infeasibility, is established.
@@ -35,9 +33,6 @@ Proof: TypeAlias = Literal["exact", "certificate", "solver", "floats"]
 proof that can be written as a file and checked by others. ``solver``: reported by HiGHS or CP-SAT.
 ``floats``: computed in floating-point numbers by a formula that is proven.
 """
-
-PLAN_CLASSES: tuple[PlanClass, ...] = ("single", "per-stage", "k", "any")
-"""Plan classes from the narrowest to the widest: a bound of a class holds for those before it."""
 
 PROOFS: tuple[Proof, ...] = ("exact", "certificate", "solver", "floats")
 """The ways to establish a bound, see `Proof`."""
@@ -49,19 +44,6 @@ STOPPED_BY: tuple[StoppedBy, ...] = get_args(StoppedBy)
 """What may end a search, see `StoppedBy`."""
 
 SolutionT_co = TypeVar("SolutionT_co", covariant=True)
-
-
-def within_class(inner: PlanClass | None, outer: PlanClass | None) -> bool:
-    """Tell whether all plans of one class are of the other; of two k it is not known.
-
-    Examples
-    --------
-    >>> within_class("single", "any"), within_class("any", "single"), within_class("k", "k")
-    (True, False, False)
-    """
-    if inner is None or outer is None or inner == outer == "k":
-        return False
-    return PLAN_CLASSES.index(inner) <= PLAN_CLASSES.index(outer)
 
 
 class Status(StrEnum):
@@ -382,31 +364,3 @@ def relative_gap(value: Number, reference: Number, origin: Number = 0) -> Number
     gap = abs(one - other) / span
     floating = isinstance(value, float) or isinstance(reference, float)
     return float(gap) if floating and is_finite(gap) else gap
-
-
-class OfPlanClass(Protocol):
-    """What is about the plans of a class, as results are, and records of them."""
-
-    @property
-    def plan_class(self) -> PlanClass | None:
-        """The class; None if it is not known."""
-
-    @property
-    def installments(self) -> int | None:
-        """The number of chunks of class k."""
-
-
-def is_in_class_of(found: OfPlanClass, reference: OfPlanClass) -> bool:
-    """Tell whether what a reference has proven holds for the plans of the class of a result.
-
-    Examples
-    --------
-    >>> two, three = (Result(Status.FEASIBLE, plan_class="k", installments=k) for k in (2, 3))
-    >>> is_in_class_of(two, three), is_in_class_of(three, two)
-    (True, False)
-    """
-    if found.plan_class is None or reference.plan_class is None:
-        return True
-    if found.plan_class == reference.plan_class == "k":
-        return (found.installments or math.inf) <= (reference.installments or math.inf)
-    return within_class(found.plan_class, reference.plan_class)

@@ -25,21 +25,12 @@ from dlopt.arithmetic import (
     to_json,
 )
 from dlopt.errors import NotApplicableError, SolverError, shortened
+from dlopt.plan_classes import within_class
 from dlopt.problems.narrowest_plan_class import class_of_plan
 from dlopt.problems.validated_record import Header, numbers_of
 from dlopt.query import Query, origin_of, recomputed_value
 from dlopt.registry import Method
-from dlopt.result import (
-    WITH_PLAN,
-    Objective,
-    Proof,
-    Result,
-    Status,
-    Value,
-    Violation,
-    levels_of,
-    within_class,
-)
+from dlopt.result import WITH_PLAN, Objective, Proof, Result, Status, Value, Violation, levels_of
 from dlopt.returned_bounds import (
     accepted_gains,
     beyond,

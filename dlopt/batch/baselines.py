@@ -11,8 +11,9 @@ from dlopt import io
 from dlopt.batch.metrics import objective_of
 from dlopt.batch.records import Record
 from dlopt.json_files import replacing
+from dlopt.plan_classes import is_in_class_of
 from dlopt.proven_reference import tightest
-from dlopt.result import Objective, Status, Value, is_in_class_of
+from dlopt.result import Objective, Status, Value
 
 COLUMNS = (
     "problem",

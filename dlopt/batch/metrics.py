@@ -10,9 +10,10 @@ from typing import Literal, TypeAlias
 
 from dlopt.arithmetic import SOLVER, Number, exact
 from dlopt.batch.records import Record, RunKey
+from dlopt.plan_classes import is_in_class_of
 from dlopt.proven_reference import tightest
 from dlopt.registry import methods, problem
-from dlopt.result import Limits, Objective, Status, Value, is_in_class_of, levels_of, relative_gap
+from dlopt.result import Limits, Objective, Status, Value, levels_of, relative_gap
 
 StepCurve: TypeAlias = tuple[tuple[float, float], ...]
 """A curve that only rises: where it steps, and to what share."""

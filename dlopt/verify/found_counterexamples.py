@@ -12,9 +12,10 @@ from typing import Any, ClassVar
 from dlopt import aliases, io
 from dlopt.arithmetic import Number
 from dlopt.errors import NotApplicableError, NothingToDrawError
+from dlopt.plan_classes import is_in_class_of
 from dlopt.presented_record import PresentedRecord
 from dlopt.problems.validated_record import Header
-from dlopt.result import Objective, Status, is_in_class_of
+from dlopt.result import Objective, Status
 from dlopt.verify.method_under_test import AnyResult, Options
 from dlopt.verify.shrinking import instance_size
 

@@ -10,9 +10,10 @@ from fractions import Fraction
 
 from dlopt.arithmetic import exact, simplest
 from dlopt.errors import NotApplicableError
+from dlopt.plan_classes import is_in_class_of
 from dlopt.problems.validated_record import Header
 from dlopt.registry import Method
-from dlopt.result import Objective, Status, Value, is_in_class_of, shown_value
+from dlopt.result import Objective, Status, Value, shown_value
 from dlopt.verify.budget import SearchBudget
 from dlopt.verify.choice_sequence import Choices, RandomSource, RecordedSource
 from dlopt.verify.found_counterexamples import METHOD_DOES_NOT_APPLY, Finding, SearchResult
