@@ -15,6 +15,9 @@ PROBLEM = Problem(
 
 _OBJECTIVES = ("makespan", "flowtime", "critical-then-all", "accepted", "by-priority")
 _GDS = MethodGroup("bag", "heuristic", "dlopt.heuristics.bag.gds_methods", _OBJECTIVES)
+_LOCAL_SEARCH = replace(
+    _GDS, module="dlopt.heuristics.bag.gds_local_search_method", objectives=_OBJECTIVES[2:]
+)
 _IMMEDIATE = replace(_GDS, module="dlopt.heuristics.bag.immediate_methods")
 _BATCH = replace(_GDS, module="dlopt.heuristics.bag.batch_methods")
 _EXACT = replace(_GDS, kind="exact", module="dlopt.models.bag.methods")
@@ -106,6 +109,12 @@ METHODS = (
             claim=claim,
         )
         for name, claim, summary in _VARIANTS
+    ),
+    _LOCAL_SEARCH.entry(
+        "gds-local-search",
+        f"ours, over {_LIU}",
+        "improves the schedule of gds: sites reschedule with unscheduled tasks of their neighbours",
+        applies="reason_against_local_search",
     ),
     *(
         _IMMEDIATE.entry(name, source, summary, (*_COMMON, *options))
