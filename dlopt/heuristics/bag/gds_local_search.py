@@ -107,8 +107,8 @@ class GdsLocalSearch:
     def _relieve(self, site: int, neighbour: int) -> Generator[None, None, bool]:
         """Let a neighbour take tasks of a site, so that the site has room for its unscheduled ones.
 
-        The neighbour takes those that it can put between its own, the longest first. Both adopt
-        their new schedules only if the weight of all their tasks increases.
+        The neighbour takes those that it can put between its own. Both adopt their new schedules
+        only if the weight of all their tasks increases.
         """
         queue = tuple(sorted(self.unscheduled[site]))
         trial = site, neighbour, self._versions[site], self._versions[neighbour], queue
@@ -120,12 +120,13 @@ class GdsLocalSearch:
         self._count(offered)
         helper = self._schedule(neighbour, others)
         taken = {task for task in offered if helper.insert(task)}
-        relieved = self._schedule(site, [task for task in (*own, *queue) if task not in taken])
-        if helper.weight + relieved.weight <= self._weight((*own, *others)):
-            self._refused.add(trial)
-            return False
-        self._adopt({site: relieved, neighbour: helper}, (*own, *others))
-        return True
+        if taken:
+            relieved = self._schedule(site, [task for task in (*own, *queue) if task not in taken])
+            if helper.weight + relieved.weight > self._weight((*own, *others)):
+                self._adopt({site: relieved, neighbour: helper}, (*own, *others))
+                return True
+        self._refused.add(trial)
+        return False
 
     def _offers(self, site: int, reach: int) -> tuple[int, ...]:
         """Return the unscheduled tasks whose tickets reach a site, if they can be on time there."""
