@@ -276,6 +276,22 @@ def test_small_chunks_that_end_early_do_not_divide_the_time_before_a_reservation
     assert run.violations == () and len(run.trace.chunks) < 100
 
 
+@pytest.mark.parametrize("nodes", [8, 16])
+def test_late_chunks_do_not_divide_a_task_into_ever_more_chunks(nodes: int) -> None:
+    """Its small chunks are planned again with the others, and are no obstacles to these.
+
+    Where they are not, 16 nodes have more than 400 chunks of the task before a tenth of it is sent.
+    """
+    task = Task("a", 0, 2742 * nodes // 16, 231_000)
+    wanted = Reservation("r", 0, 168_500, 506_000, nodes=nodes // 2, io_end=173_200)
+    instance = Instance(Cluster(nodes, tau=1, chi=1000), (task,), (wanted,))
+    scenario = Scenario(
+        (Factor("a", tau=F(17, 20), chi=F(103, 100)),), (Failure(nodes - 6, 7_800, 120_000),)
+    )
+    run = ExecutedMixedRun(instance, scenario=scenario)
+    assert run.violations == () and nodes - 1 <= len(run.trace.chunks) <= 2 * nodes
+
+
 def test_what_was_promised_before_is_executed_too() -> None:
     over = Reservation("o", 0, 0, 1, nodes=(0,))
     under_way, later = Reservation("u", 0, 1, 5, nodes=(1,)), Reservation("l", 0, 4, 6, nodes=(0,))
