@@ -290,7 +290,7 @@ class BoundedBook(MultiStage):
 def test_late_chunks_do_not_divide_a_task_into_ever_more_chunks(nodes: int) -> None:
     """Its small chunks are planned again with the others, and are no obstacles to these.
 
-    Where they are not, 16 nodes have more than 400 chunks of the task before a tenth of it is sent.
+    Where they are not, 16 nodes have more than 700 chunks of the task to send at one time.
     """
     task = Task("a", 0, 2742 * nodes // 16, 231_000)
     wanted = Reservation("r", 0, 168_500, 506_000, nodes=nodes // 2, io_end=173_200)
