@@ -9,9 +9,10 @@ from typing import Any
 from rich.text import Text
 
 from dlopt.api import Comparison, ComparisonRow, InvalidResultError
+from dlopt.certificate_files import NOT_CERTIFIED
 from dlopt.cli.tables import TerminalTable
 from dlopt.errors import printable
-from dlopt.presentation.comparisons import GAP, class_notes, gap_note, gap_text
+from dlopt.presentation.comparisons import CERTIFIED_NOTE, GAP, class_notes, gap_note, gap_text
 from dlopt.presentation.wording import decimals, precision, seconds
 from dlopt.registry import problem
 from dlopt.result import Result, Status, Value, levels_of, shown_value
@@ -62,6 +63,8 @@ def notes(named: Named, *, fractions: bool = False) -> Iterator[str]:
     """Yield the lines below the table: how to read it, reasons, and skipped methods."""
     gaps = dict.fromkeys(gap_note(compared.gap_reference) for _, compared in named)
     yield from filter(None, gaps)
+    if any(compared.certified for _, compared in named):
+        yield CERTIFIED_NOTE
     if not fractions and any(_is_rounded(compared) for _, compared in named):
         yield "values are in decimals; --fractions prints them exactly"
     found = {row.result.proof for _, compared in named for row in compared.rows if row.result}
@@ -96,8 +99,15 @@ def _is_rounded(compared: Comparison) -> bool:
 
 
 def _asks_why(row: ComparisonRow) -> bool:
-    """Tell whether a row leaves a question open: no plan, or an exact method without a proof."""
-    if row.result is None or row.method.kind == "bound":
+    """Tell whether a row leaves a question open: no plan, or an exact method without a proof.
+
+    Another one is what becomes of a claim without a certificate, where these are asked for.
+    """
+    if row.result is None:
+        return False
+    if NOT_CERTIFIED in (row.result.reason or ""):
+        return True
+    if row.method.kind == "bound":
         return False
     feasible = row.result.status is Status.FEASIBLE
     return row.result.solution is None or (feasible and row.method.kind == "exact")

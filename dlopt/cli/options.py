@@ -178,6 +178,21 @@ Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="K=V", help="Option of a method, or parameter; may be repeated."),
 ]
+MethodSettings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="K=V",
+        help="Option of the methods that have it, or as METHOD.K=V of one method; may be repeated.",
+    ),
+]
+Certified = Annotated[
+    bool,
+    typer.Option(
+        "--certified",
+        help="State a bound, or optimality, only with a certificate that is accepted.",
+    ),
+]
 TimeLimit = Annotated[
     float | None,
     typer.Option(
@@ -330,12 +345,13 @@ def _assignments(option: str, settings: list[str] | None) -> Iterator[tuple[str,
 
 
 def pairs(settings: list[str] | None) -> dict[str, Any]:
-    """Return what ``--set`` gives, by name."""
+    """Return what ``--set`` gives, by name: ``option``, or ``METHOD.option``."""
     options = {}
-    for name, value in _assignments("set", settings):
+    for given, value in _assignments("set", settings):
+        method, point, name = given.rpartition(".")
         if name in _NOT_SET:
             raise NotApplicableError(f"{name} is no option for --set")
-        options[name.replace("-", "_")] = value
+        options[f"{method}{point}{name.replace('-', '_')}"] = value
     return options
 
 

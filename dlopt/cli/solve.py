@@ -26,6 +26,7 @@ from dlopt.cli.memory import bounded
 from dlopt.cli.options import (
     AsJson,
     Certificate,
+    Certified,
     Exactly,
     Floating,
     Fractions,
@@ -81,13 +82,7 @@ def solve(
     parameters: SolverParameters = None,
     _list_parameters: ListSolverParameters = False,
     memory: Memory = None,
-    certified: Annotated[
-        bool,
-        typer.Option(
-            "--certified",
-            help="State a bound, or optimality, only with a certificate that is accepted.",
-        ),
-    ] = False,
+    certified: Certified = False,
     seed: Seed = 0,
     exact_numbers: Exactly = False,
     float_numbers: Floating = False,
