@@ -14,8 +14,9 @@ from dlopt.cli.tables import TerminalTable
 from dlopt.errors import printable
 from dlopt.presentation.comparisons import CERTIFIED_NOTE, GAP, class_notes, gap_note, gap_text
 from dlopt.presentation.wording import decimals, precision, seconds
+from dlopt.problems.validated_record import Header
 from dlopt.registry import problem
-from dlopt.result import Result, Status, Value, levels_of, shown_value
+from dlopt.result import Objective, Result, Status, Value, levels_of, shown_value
 from dlopt.result_checker import values_of
 
 _PROOFS = {
@@ -41,7 +42,12 @@ def print_table(named: Named, *, fractions: bool = False) -> None:
     """
     first = named[0][1]
     goals = problem(first.instance.problem).module.OBJECTIVES
-    others = [name for name in goals if name != first.objective and goals[name].shown_in_comparison]
+    instances = [compared.instance for _, compared in named]
+    others = [
+        name
+        for name, goal in goals.items()
+        if name != first.objective and _is_shown(goal, instances)
+    ]
     comparison = TerminalTable(
         ("method", *_headings(first.objective, *others), GAP, "bound", "time", "proof", "verified"),
         title=f"{first.instance.problem}: {first.objective}",
@@ -53,6 +59,14 @@ def print_table(named: Named, *, fractions: bool = False) -> None:
         for row in compared.rows:
             comparison.add(_cells(compared, row, others, shown_value if fractions else decimals))
     comparison.print()
+
+
+def _is_shown(goal: Objective, instances: Iterable[Header]) -> bool:
+    """Tell whether the value by an objective says something of the schedules of any instance."""
+    if goal.shown_with is None:
+        return goal.shown_in_comparison
+    name = goal.shown_with
+    return goal.shown_in_comparison and any(getattr(one, name) is not None for one in instances)
 
 
 def _headings(*objectives: str) -> list[str]:
