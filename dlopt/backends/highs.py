@@ -20,6 +20,7 @@ from math import inf
 from typing import Any
 
 from dlopt.backends.linear_program import LinearProgram, Row
+from dlopt.backends.output_redirection import solver_output_to_stderr
 from dlopt.backends.scales import (
     Scaling,
     add_scaled_row,
@@ -62,6 +63,8 @@ class LpSolution:
 def run(model: Any, report: Callable[[Any], object] | None = None) -> None:
     """Run HiGHS on a model; it ends early if the work around it is given up.
 
+    What it prints by itself goes to standard error.
+
     Parameters
     ----------
     model : highspy.Highs
@@ -91,7 +94,7 @@ def run(model: Any, report: Callable[[Any], object] | None = None) -> None:
         model.startCallback(kinds.kCallbackLogging)
     for kind in (*mip, kinds.kCallbackSimplexInterrupt, kinds.kCallbackIpmInterrupt):
         model.startCallback(kind)
-    with ended_by(is_ended.set):
+    with ended_by(is_ended.set), solver_output_to_stderr():
         model.run()
     model.setCallback(None, None)
     if given.log is not None:
