@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -13,10 +13,11 @@ from dlopt.certificate_files import NOT_CERTIFIED
 from dlopt.cli.tables import TerminalTable
 from dlopt.errors import printable
 from dlopt.presentation.comparisons import CERTIFIED_NOTE, GAP, class_notes, gap_note, gap_text
-from dlopt.presentation.wording import decimals, precision, seconds
+from dlopt.presentation.wording import fraction_text, objective_text, precision, seconds
 from dlopt.problems.validated_record import Header
+from dlopt.query import origin_of
 from dlopt.registry import problem
-from dlopt.result import Objective, Result, Status, Value, levels_of, shown_value
+from dlopt.result import Objective, Result, Status, Value, levels_of
 from dlopt.result_checker import values_of
 
 _PROOFS = {
@@ -57,7 +58,7 @@ def print_table(named: Named, *, fractions: bool = False) -> None:
     for name, compared in named:
         comparison.add(name)
         for row in compared.rows:
-            comparison.add(_cells(compared, row, others, shown_value if fractions else decimals))
+            comparison.add(_cells(compared, row, others, fractions=fractions))
     comparison.print()
 
 
@@ -140,7 +141,8 @@ def _cells(
     compared: Comparison,
     row: ComparisonRow,
     others: Sequence[str],
-    text_of: Callable[[Value | None], str],
+    *,
+    fractions: bool,
 ) -> dict[str, str | Text]:
     """Return the cells of a method; those of other objectives are of its plan."""
     result = row.result
@@ -150,11 +152,18 @@ def _cells(
     if result.solution is not None:
         values = values_of(compared.instance, result.solution)
     goals = {compared.objective: result.value, **{name: values.get(name) for name in others}}
+    module = problem(compared.instance.problem).module
+
+    def text_of(value: Value | None, name: str) -> str:
+        if fractions:
+            return fraction_text(value)
+        return objective_text(value, origin_of(module, compared.instance, name))
+
     return {
         "method": row.method.name,
-        **{name.replace("-", " "): text_of(value) for name, value in goals.items()},
+        **{name.replace("-", " "): text_of(value, name) for name, value in goals.items()},
         GAP: gap_text(compared, row),
-        "bound": text_of(result.bound),
+        "bound": text_of(result.bound, compared.objective),
         "time": seconds(result.runtime_s),
         "proof": result.proof or "-",
         "verified": _checked(result),

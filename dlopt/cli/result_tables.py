@@ -27,6 +27,7 @@ from dlopt.presentation.wording import (
     class_text,
     counted,
     decimals,
+    fraction_text,
     method_text,
     precision,
     seconds,
@@ -123,8 +124,8 @@ def _heading(name: str) -> str:
 
 
 def _cell(value: object, fractions: bool) -> Text:
-    if isinstance(value, Fraction) and not fractions:
-        return Text(decimals(value))
+    if isinstance(value, Fraction):
+        return Text(fraction_text(value) if fractions else decimals(value))
     return Text(printable(cell_text(value)))
 
 
