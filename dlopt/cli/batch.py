@@ -11,6 +11,7 @@ import typer
 from dlopt import aliases
 from dlopt.cli.console import Exit, err, out, read_each
 from dlopt.cli.json_output import print_result
+from dlopt.cli.option_values import method_names, pairs
 from dlopt.cli.options import (
     AsJson,
     Certified,
@@ -23,8 +24,6 @@ from dlopt.cli.options import (
     MethodSettings,
     Threads,
     drawable_folder,
-    method_names,
-    pairs,
     writable,
     writable_folder,
 )

@@ -23,6 +23,7 @@ from dlopt.cli.console import (
 )
 from dlopt.cli.input_files import STANDARD, read_instance, require_one_standard_input
 from dlopt.cli.json_output import print_result
+from dlopt.cli.option_values import method_names, pairs
 from dlopt.cli.options import (
     AsJson,
     Certified,
@@ -39,8 +40,6 @@ from dlopt.cli.options import (
     Threads,
     TimeLimit,
     Work,
-    method_names,
-    pairs,
 )
 from dlopt.cli.progress import line, search_text
 

@@ -23,6 +23,7 @@ from dlopt.cli.console import (
 from dlopt.cli.input_files import STANDARD, read_instance
 from dlopt.cli.json_output import envelope, print_document
 from dlopt.cli.memory import bounded
+from dlopt.cli.option_values import pairs, solver_parameters, target_value
 from dlopt.cli.options import (
     AsJson,
     Certificate,
@@ -47,10 +48,7 @@ from dlopt.cli.options import (
     Threads,
     TimeLimit,
     Work,
-    pairs,
     refuse_shared_files,
-    solver_parameters,
-    target_value,
 )
 from dlopt.cli.picture_options import Dpi, NoTitle, PictureStyle, Width
 from dlopt.cli.progress import line, search_text
