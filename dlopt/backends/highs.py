@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -60,10 +61,12 @@ class LpSolution:
     multipliers: Sequence[float] = ()
 
 
-def run(model: Any, report: Callable[[Any], object] | None = None) -> None:
+def run(
+    model: Any, report: Callable[[Any], object] | None = None, *, integral: bool = True
+) -> None:
     """Run HiGHS on a model; it ends early if the work around it is given up.
 
-    What it prints by itself goes to standard error.
+    What it prints by itself in a branch and bound goes to standard error.
 
     Parameters
     ----------
@@ -71,6 +74,8 @@ def run(model: Any, report: Callable[[Any], object] | None = None) -> None:
     report : callable, optional
         Called from time to time in a branch and bound, and after each better point, with what
         HiGHS says of it (``highspy.cb.HighsCallbackOutput``).
+    integral : bool, default True
+        Whether the model may have integral variables.
     """
     from highspy import cb
 
@@ -94,7 +99,8 @@ def run(model: Any, report: Callable[[Any], object] | None = None) -> None:
         model.startCallback(kinds.kCallbackLogging)
     for kind in (*mip, kinds.kCallbackSimplexInterrupt, kinds.kCallbackIpmInterrupt):
         model.startCallback(kind)
-    with ended_by(is_ended.set), solver_output_to_stderr():
+    printing = solver_output_to_stderr() if integral else contextlib.nullcontext()
+    with ended_by(is_ended.set), printing:
         model.run()
     model.setCallback(None, None)
     if given.log is not None:
@@ -147,7 +153,7 @@ class LinearSolver:
         self.units = self._scaling_of(program)
         self.model.passModel(self._highs_lp(program))
         self.version = str(self.model.version())
-        self.solves = 0
+        self.solves, self.has_integers = 0, False
 
     def solve(self) -> LpSolution:
         """Solve the program with its present bounds and rows."""
@@ -157,7 +163,7 @@ class LinearSolver:
             self.solves += 1
             self.model.setOptionValue("presolve", presolve)
             self._set_time_limit()
-            run(self.model)
+            run(self.model, integral=self.has_integers)
             status = self.model.getModelStatus()
             if status == statuses.kOptimal:
                 answer = self.model.getSolution()
@@ -188,6 +194,7 @@ class LinearSolver:
         """
         for column in columns:
             self.model.changeColIntegrality(column, self.highspy.HighsVarType.kInteger)
+        self.has_integers = True
         self.model.setOptionValue("presolve", "choose")
         self.model.setOptionValue("mip_rel_gap", 0.0)
         for side in ("primal", "dual"):
