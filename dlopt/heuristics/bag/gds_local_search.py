@@ -1,7 +1,7 @@
 """Local search over the schedule of GDS, site by site.
 
 A site reschedules its machines for the tasks that it has and those that tickets offer to it, and
-adopts the new schedule if it is worth more. Tickets come from its own queue first, then from its
+adopts the new schedule if that improves the objective. Tickets come from its own queue, then its
 neighbours, then from farther away, for they are forwarded as those of GDS are. A site that still
 has unscheduled tasks then offers its scheduled ones to a neighbour, to make room. A site knows its
 own machines and the tickets; of the schedules of other sites it knows nothing.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
+from dlopt.arithmetic import Number
 from dlopt.heuristics.bag.gds import TaskRun
 from dlopt.heuristics.bag.instance_arrays import InstanceArrays
 
@@ -51,11 +51,11 @@ class MachineSequence:
         self._arrays, self._site = arrays, arrays.machine_sites[machine]
         self.machine = machine
         self.tasks = list(tasks)
-        self.ends: list[Any] = []
-        self.latest_starts: list[Any] = []
+        self.ends: list[Number] = []
+        self.latest_starts: list[Number] = []
         self._update()
 
-    def position(self, task: int) -> tuple[int, Any] | None:
+    def position(self, task: int) -> tuple[int, Number] | None:
         """Return where a task can be inserted so that all deadlines are met, and when it ends.
 
         The position is the last one if the deadlines permit, otherwise the first one possible: in
@@ -120,7 +120,7 @@ class MachineSequence:
         self.latest_starts = starts[::-1]
 
 
-def due_date(arrays: InstanceArrays, task: int) -> Any:
+def due_date(arrays: InstanceArrays, task: int) -> Number:
     """Return the deadline of a task, infinite if it has none."""
     deadline = arrays.deadlines[task]
     return math.inf if deadline is None else deadline

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
+from dlopt.arithmetic import Number
 from dlopt.heuristics.bag.instance_arrays import InstanceArrays
 from dlopt.heuristics.bag.machine_sequence import MachineSequence, due_date
 
@@ -60,7 +60,7 @@ class SiteSchedule:
         to eject: at most O(n) trials of O(n) for each machine, mostly one.
         """
 
-        def key(task: int) -> tuple[Any, int, int]:
+        def key(task: int) -> tuple[Number, int, int]:
             return due_date(self._arrays, task), -self._weights[task], task
 
         for task in sorted(tasks, key=key):

@@ -229,6 +229,21 @@ def test_tickets_are_forwarded_over_several_links():
     assert again.unscheduled == [set(), set(), set()] and again.tickets == 1
 
 
+def test_a_site_keeps_a_schedule_that_is_better_than_its_new_one():
+    """3 and 3 on one machine, 2, 2 and 2 on the other; by earliest deadline each gets a 3."""
+    works = (3, 3, 2, 2, 2, 6)
+    tasks = tuple(Task(f"t{k}", work, absolute_deadline=6) for k, work in enumerate(works))
+    search = local_search(Instance(tasks, (Machine("m"), Machine("n"))))
+    packed = [
+        [TaskRun(0, 0, 3), TaskRun(1, 3, 6)],
+        [TaskRun(2, 0, 2), TaskRun(3, 2, 4), TaskRun(4, 4, 6)],
+    ]
+    search.scheduler.runs[:] = packed
+    again = GdsLocalSearch(search.scheduler, "accepted")
+    list(again.steps())
+    assert again.unscheduled == [{5}] and search.scheduler.runs == packed and again.trials == 1
+
+
 def test_ejected_tasks_return_to_their_own_site():
     """The first one runs at the other site until a more important one needs its machine."""
     tasks = (
