@@ -70,8 +70,9 @@ class SiteSchedule:
     def insert(self, task: int) -> bool:
         """Insert a task so that all tasks remain on time; return whether that is possible.
 
-        Idle time between tasks is used first, then the end of the slowest machine on which the task
-        is on time, so that fast ones remain for urgent tasks.
+        A machine at whose end the task would be late, but which has room for it in front of other
+        tasks, is preferred; then the slowest machine on which it is on time, so that fast ones
+        remain for urgent tasks.
         """
         durations, choices = self._arrays.durations[task], []
         for machine, sequence in self.sequences.items():
