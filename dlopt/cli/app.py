@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Annotated
 
 import typer
+from typer.core import TyperGroup
 
 from dlopt.cli import convert, simulate_cluster
 from dlopt.cli.batch import batch
@@ -97,3 +99,11 @@ add_command(
     panel=SERVICE,
 )
 add_command(app, mcp, "mcp --url http://127.0.0.1:8321 --token token.txt", panel=SERVICE)
+
+
+@cache
+def root_command() -> TyperGroup:
+    """Return the command of which all others are parts, made once from their annotations."""
+    command = typer.main.get_command(app)
+    assert isinstance(command, TyperGroup)
+    return command
