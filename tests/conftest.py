@@ -30,6 +30,9 @@ settings.register_profile(
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
+gc.set_threshold(20_000, 20, 50)
+"""A tenth of the time of the tests went into looking for garbage among what is still in use, with
+the thresholds of Python (700, 10, 10). Chosen by hand."""
 MODULES_BETWEEN_FREEZES = 25
 """Modules after which what they leave (instances and answers that are cached) is excluded from
 garbage collection: benchmarks and services collect garbage whenever they start to measure or to
