@@ -26,7 +26,7 @@ from benchmarks.papers.overhead import (
 
 @pytest.fixture(scope="module", autouse=True)
 def collect_only_what_is_new():
-    """Exclude what other tests left from garbage collection, with which every measurement begins."""
+    """Exclude what other tests left from the garbage collection before each measurement."""
     gc.collect()
     gc.freeze()
 
