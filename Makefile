@@ -33,7 +33,7 @@ $(VENV)/ready-demo: pyproject.toml | $(VENV)/bin/python
 		wait $$pip || { tail -n 5 $(VENV)/pip.log; exit 1; }
 	@touch $@
 
-# Only what is imported is compiled: all of these packages take half of the time in which they install.
+# Only what is imported is compiled: to compile all that these packages have takes a third of the time.
 $(VENV)/ready: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --no-compile $(EDITABLE) '.[plot,sim,fast,dev,docs]'
 	touch $(VENV)/ready-demo $@
