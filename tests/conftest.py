@@ -35,7 +35,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 entropy.NP_RANDOM = "is not managed"
 
 
-gc.set_threshold(20_000, 20, 50)
+gc.set_threshold(2_000, 20, 50)
 """A tenth of the time of the tests went into looking for garbage among what is still in use, with
 the thresholds of Python (700, 10, 10). Chosen by hand."""
 MODULES_BETWEEN_FREEZES = 25
