@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from tests.reference.numbers import grid_slack, integer_remark, is_exact, number, remark
-from tests.reference.vipr import File, Refused, Row, Terms
+from tests.reference.vipr import File, RefusedError, Row, Terms
 
 PRIORITIES = ("critical", "firm", "soft")
 NEVER = 10**40
@@ -28,10 +28,10 @@ class Program:
         self.data, self.objective = data, objective
         self.unit, self.origin = remark(file, "unit"), remark(file, "origin")
         if self.unit <= 0:
-            raise Refused("the unit is not positive")
+            raise RefusedError("the unit is not positive")
         self.makespan, self.total = integer_remark(file, "makespan"), integer_remark(file, "total")
         if self.makespan is not None and self.total is not None:
-            raise Refused("the claim is about a makespan and a total")
+            raise RefusedError("the claim is about a makespan and a total")
         etc = data.get("etc")
         self.machines = data.get("machines") or [{} for _ in etc[0]]
         self.jobs = data.get("tasks") or [{} for _ in etc]
@@ -53,7 +53,9 @@ class Program:
         """When the machine is ready, and the input there."""
         sent = number(job.get("release", 0)) - self.origin
         arrived = sent + self._transfer(job, machine.get("site", 0))
-        return max(self.in_units(arrived), self.in_units(number(machine.get("ready", 0)) - self.origin))
+        return max(
+            self.in_units(arrived), self.in_units(number(machine.get("ready", 0)) - self.origin)
+        )
 
     def _transfer(self, job: dict[str, Any], target: int) -> Fraction:
         """The shortest time in which the input gets to a site, over any number of links."""
@@ -70,9 +72,7 @@ class Program:
 
     def _lasts(self, j: int) -> list[int]:
         """The latest start of a task on each machine that the claim, or its deadline, allows."""
-        return [
-            self._latest_end(j) - d if d is not None else -1 for d in self.durations[j]
-        ]
+        return [self._latest_end(j) - d if d is not None else -1 for d in self.durations[j]]
 
     def _latest_end(self, j: int) -> int:
         if self.makespan is not None:
@@ -88,7 +88,7 @@ class Program:
             release = number(self.jobs[j].get("release", 0))
             late = number(deadline) + grid_slack(number(deadline), release)
             if self.in_units(late - self.origin) != end:
-                raise Refused("the tolerance of floats reaches the next unit after a deadline")
+                raise RefusedError("the tolerance of floats reaches the next unit after a deadline")
         return end
 
     def _ends(self, j: int) -> Iterator[int]:
@@ -115,12 +115,17 @@ class Program:
     def check_row(self, row: Row, steps: dict[int, Steps], most: Fraction) -> None:
         rules = (self.holds_for_task, self.holds_for_work, self.holds_for_total)
         if not any(holds(row, steps, most) for holds in rules):
-            raise Refused(f"row {row.name} does not hold for every schedule")
+            raise RefusedError(f"row {row.name} does not hold for every schedule")
 
     def holds_for_task(self, _: Row, steps: dict[int, Steps], most: Fraction) -> bool:
         """By what one task may do; where it need not run, the row is 0 if it does not."""
+        if not steps:  # nothing holds of a task that must run, and cannot
+            everybody = range(len(self.jobs))
+            return most >= 0 or (
+                self.must_run and not all(any(self.values(j, {})) for j in everybody)
+            )
         if len(steps) != 1:
-            return not steps and most >= 0
+            return False
         [(j, terms)] = steps.items()
         if most < 0 and not self.must_run:
             return False
@@ -143,8 +148,10 @@ class Program:
             for k, first, last, value in self.values(j, terms)
         )
 
-    def _work(self, j: int, k: int, machine: int, starts: tuple[int, int], span: tuple[int, int]) -> int:
-        """The least time of the span in which a task keeps a machine busy that starts in `starts`."""
+    def _work(
+        self, j: int, k: int, machine: int, starts: tuple[int, int], span: tuple[int, int]
+    ) -> int:
+        """The least time of a span in which a task with such a start keeps a machine busy."""
         duration = self.durations[j][k]
         if k != machine or duration is None:
             return 0
@@ -177,7 +184,7 @@ class Program:
                 return  # a task has one place, a place one task
             if len(few) == 1 and last[few[0][0]] >= len(self.jobs) - 1:
                 return
-        raise Refused(f"row {row.name} does not hold for every assignment to positions")
+        raise RefusedError(f"row {row.name} does not hold for every assignment to positions")
 
     def _places(self, j: int, last: dict[int, int]) -> set[tuple[int, int]]:
         can_run = (k for k, duration in enumerate(self.durations[j]) if duration is not None)
@@ -192,7 +199,7 @@ class Program:
                 duration = self.durations[j][k]
                 assert duration is not None
                 if cost > self._begin(k) + (q + 1) * duration:
-                    raise Refused(f"the cost of task {j} on machine {k} is too large")
+                    raise RefusedError(f"the cost of task {j} on machine {k} is too large")
 
     def _begin(self, machine: int) -> int:
         """When the first task on a machine starts at the earliest."""
@@ -210,7 +217,7 @@ class Program:
             return [base + 1 if p == "critical" else 1 for p in priorities]
         if self.objective == "by-priority":
             return [base ** (2 - PRIORITIES.index(p)) for p in priorities]
-        raise Refused(f"no numbers of tasks on time are a bound on {self.objective}")
+        raise RefusedError(f"no numbers of tasks on time are a bound on {self.objective}")
 
     def levels(self, value: Fraction) -> tuple[Fraction, ...]:
         """Return the digits of a combined value."""
@@ -227,7 +234,7 @@ class Program:
             has_deadline = self.jobs[j].get("absolute_deadline") is not None
             for _, _, _, value in self.values(j, objective.get(j, {})):
                 if value > (-weight if has_deadline else 0):
-                    raise Refused(f"the objective leaves out task {j}")
+                    raise RefusedError(f"the objective leaves out task {j}")
 
     def released(self) -> Fraction:
         return sum((number(job.get("release", 0)) - self.origin for job in self.jobs), Fraction(0))
@@ -241,13 +248,13 @@ def check(data: dict[str, Any], objective: str, file: File) -> tuple[Fraction, .
     for row in file.rows:
         sign = 1 if row.sense == "L" else -1
         if row.sense == "E":
-            raise Refused(f"row {row.name} is an equation")
+            raise RefusedError(f"row {row.name} is an equation")
         program.check_row(row, _by_task(row.terms, file, program, "z", sign), sign * row.rhs)
     if program.must_run:
         return _bound_of_infeasible(program, file)
     program.check_objective(_by_task(file.objective, file, program, "z", 1))
     if file.claim is None:
-        raise Refused("the claim is no bound")
+        raise RefusedError("the claim is no bound")
     always = zip(program.jobs, program.weights(), strict=True)
     constant = sum(weight for job, weight in always if job.get("absolute_deadline") is None)
     return program.levels(-file.claim + constant)
@@ -255,17 +262,17 @@ def check(data: dict[str, Any], objective: str, file: File) -> tuple[Fraction, .
 
 def _bound_of_infeasible(program: Program, file: File) -> tuple[Fraction, ...]:
     if file.claim is not None:
-        raise Refused("the claim is not that the program is infeasible")
+        raise RefusedError("the claim is not that the program is infeasible")
     if program.makespan is not None and program.objective == "makespan":
         return (program.origin + program.unit * (program.makespan + 1),)
     if program.total is not None and program.objective == "flowtime":
         return (program.unit * program.total - program.released(),)
-    raise Refused(f"the claim is none about {program.objective}")
+    raise RefusedError(f"the claim is none about {program.objective}")
 
 
 def _check_positions(program: Program, file: File) -> tuple[Fraction, ...]:
     if program.objective != "flowtime" or file.claim is None or program.must_run:
-        raise Refused(f"positions are no bound on {program.objective}")
+        raise RefusedError(f"positions are no bound on {program.objective}")
     all_terms = {index: Fraction(1) for index in range(len(file.variables))}
     last: dict[int, int] = {}
     for terms in _by_task(all_terms, file, program, "y", 1).values():
@@ -277,14 +284,18 @@ def _check_positions(program: Program, file: File) -> tuple[Fraction, ...]:
     return (program.unit * file.claim - program.released(),)
 
 
-def _by_task(terms: Terms, file: File, program: Program, letter: str, sign: int) -> dict[int, Steps]:
+def _by_task(
+    terms: Terms, file: File, program: Program, letter: str, sign: int
+) -> dict[int, Steps]:
     found: dict[int, Steps] = {}
     for variable, value in terms.items():
         words = file.variables[variable].split("_")
         if len(words) != 4 or words[0] != letter or not all(w.isdigit() for w in words[1:]):
-            raise Refused(f"the name {file.variables[variable]} is not one of the program")
+            raise RefusedError(f"the name {file.variables[variable]} is not one of the program")
         j, k, t = map(int, words[1:])
         if j >= len(program.jobs) or k >= len(program.machines) or program.durations[j][k] is None:
-            raise Refused(f"there is no task or machine of variable {file.variables[variable]}")
+            raise RefusedError(
+                f"there is no task or machine of variable {file.variables[variable]}"
+            )
         found.setdefault(j, {})[k, t] = sign * value
     return found

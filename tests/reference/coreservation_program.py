@@ -1,8 +1,8 @@
 """Whether the program of a certificate of `coreservation` holds for every plan of the instance.
 
-`x_k` is 1 if request `k` is accepted, `y_k_p_g_l_h` if its part `p` is on machine group `g` with `l` to
-`h` units of CPU, `r_k_p_g_l_h` how many of them are above `l`, `m_j` is 1 if machine `j` is used, and
-`w` if both levels are as stated: the first one as good, the second one better.
+`x_k` is 1 if request `k` is accepted, `y_k_p_g_l_h` if its part `p` is on machine group `g` with
+`l` to `h` units of CPU, `r_k_p_g_l_h` how many of them are above `l`, `m_j` is 1 if machine `j` is
+used, and `w` if both levels are as stated: the first one as good, the second one better.
 A plan is a point of the program once each part is given a column that takes no more CPU and has no
 less benefit.
 """
@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import Any
 
 from tests.reference.numbers import integer_remark, is_exact, number, remark
-from tests.reference.vipr import File, Refused, Row, Terms
+from tests.reference.vipr import File, RefusedError, Row
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def _column(name: str) -> Column:
     letter, *words = name.split("_")
     counts = {"x": 1, "y": 5, "r": 5, "m": 1, "w": 0}
     if counts.get(letter) != len(words) or not all(word.isdigit() for word in words):
-        raise Refused(f"the name {name} is not one of the program")
+        raise RefusedError(f"the name {name} is not one of the program")
     return Column(letter, *map(int, words))
 
 
@@ -53,11 +53,11 @@ class Program:
         self.levels = objective.split("-then-")
         self.unit, self.machines = remark(file, "unit"), data["machines"]
         if self.unit <= 0:
-            raise Refused("the unit is not positive")
+            raise RefusedError("the unit is not positive")
         self.rejections = integer_remark(file, "rejections")
         words = file.remarks.get("groups", "").split()
         if len(words) != len(self.machines) or not all(word.isdigit() for word in words):
-            raise Refused("not each machine has a group")
+            raise RefusedError("not each machine has a group")
         self.groups = [int(word) for word in words]
         self.requests = data["requests"]
         self.columns = [_column(name) for name in file.variables]
@@ -80,7 +80,7 @@ class Program:
         if column.kind == "m":
             known = column.request < len(self.machines)
         if not known:
-            raise Refused("a variable has no meaning in this instance")
+            raise RefusedError("a variable has no meaning in this instance")
 
     # -- the instance -------------------------------------------------------------------------
 
@@ -110,9 +110,11 @@ class Program:
         found = math.floor(free / divisor)
         if not is_exact(self.data):
             cpus = [number(part["cpu"]) for request in self.requests for part in request["parts"]]
-            slack = 2 * (free + max(cpus) / self.unit) / 10**9 + 64 * Fraction(math.ulp(float(free)))
+            slack = 2 * (free + max(cpus) / self.unit) / 10**9 + 64 * Fraction(
+                math.ulp(float(free))
+            )
             if math.floor((free + slack) / divisor) != found:
-                raise Refused("the tolerance of floats reaches the next unit")
+                raise RefusedError("the tolerance of floats reaches the next unit")
         return found
 
     def room(self, request: dict[str, Any], machine: int) -> Fraction:
@@ -153,12 +155,12 @@ class Program:
     def check_row(self, row: Row) -> None:
         """Raise where a row might not hold for the point of a plan."""
         if row.sense == "E":
-            raise Refused(f"row {row.name} is an equation")
+            raise RefusedError(f"row {row.name} is an equation")
         sign = 1 if row.sense == "L" else -1
         terms = {self.columns[v]: sign * value for v, value in row.terms.items()}
         rules = (self.holds_for_part, self.holds_for_capacity, self.holds_for_level)
         if not any(holds(row, terms, sign * row.rhs) for holds in rules):
-            raise Refused(f"row {row.name} does not hold for every plan")
+            raise RefusedError(f"row {row.name} does not hold for every plan")
 
     def holds_for_part(self, _: Row, terms: dict[Column, Fraction], most: Fraction) -> bool:
         """By what one part may get; or whatever a single variable, 0 or 1, is."""
@@ -174,13 +176,15 @@ class Program:
             parts = parts or {(k, 0)}
         at_one = terms.get(Column("x", *requests), Fraction(0))
         for option in self.options.get(next(iter(parts), (-1, -1)), []):
-            more = terms.get(Column("r", *_fields(option)), Fraction(0)) * (option.high - option.low)
+            more = terms.get(Column("r", *_fields(option)), Fraction(0)) * (
+                option.high - option.low
+            )
             if at_one + terms.get(option, Fraction(0)) + max(more, Fraction(0)) > most:
                 return False
         return True
 
     def holds_for_capacity(self, row: Row, terms: dict[Column, Fraction], most: Fraction) -> bool:
-        """By what is free on a group at an instant; of a row `count`, of multiples of some units."""
+        """By what is free on a group at an instant; of `count`, of multiples of some units."""
         words = row.name.split("_")
         divisor = 0
         if words[0] == "count" and len(words) > 3 and words[3].isdigit():
@@ -190,12 +194,19 @@ class Program:
         groups = {c.group for c in terms if c.kind in "yr"}
         if len(groups) != 1 or any(c.kind in "xw" for c in terms):
             return False
-        return any(self._fits(terms, most, *groups, instant, divisor) for instant in self.instants())
+        return any(
+            self._fits(terms, most, *groups, instant, divisor) for instant in self.instants()
+        )
 
     def _fits(
-        self, terms: dict[Column, Fraction], most: Fraction, group: int, instant: Fraction, divisor: int
+        self,
+        terms: dict[Column, Fraction],
+        most: Fraction,
+        group: int,
+        instant: Fraction,
+        divisor: int,
     ) -> bool:
-        """Whether a row holds at an instant; a divisor of 0 is for shares that need not be whole."""
+        """Whether a row holds at an instant; the divisor is 0 if shares need not be whole."""
         for column, value in terms.items():
             if column.kind in "yr":
                 active = _contains(self.requests[column.request], instant)
@@ -219,10 +230,15 @@ class Program:
         return most >= 0
 
     def holds_for_level(self, _: Row, terms: dict[Column, Fraction], most: Fraction) -> bool:
-        """By what `w` says: the benefit is as large as the claim, and fewer requests are rejected."""
+        """By what `w` says: the benefit is as large as claimed, and fewer requests rejected."""
         stated, claim = self.rejections, self.file.claim
         factor = terms.get(Column("w"), Fraction(0))
-        if self.objective != "benefit-then-rejections" or most < 0 or stated is None or claim is None:
+        if (
+            self.objective != "benefit-then-rejections"
+            or most < 0
+            or stated is None
+            or claim is None
+        ):
             return False
         others = {column: -value for column, value in terms.items() if column.kind != "w"}
         if any(value < 0 for value in others.values()):
@@ -240,13 +256,13 @@ class Program:
             for p in range(len(request["parts"])):
                 for group, low, high in self.shares(k, p):
                     if not self._is_covered(k, p, group, (low, high), benefits):
-                        raise Refused(f"a share of part {p} of request {k} has no column")
+                        raise RefusedError(f"a share of part {p} of request {k} has no column")
 
     def counts_benefit(self, benefits: dict[Column, Fraction]) -> bool:
         """Whether the coefficients count the benefit of every plan."""
         try:
             self.check_coverage(benefits)
-        except Refused:
+        except RefusedError:
             return False
         return True
 
@@ -269,21 +285,26 @@ class Program:
             if left == right:
                 wanted = [(left, above)]
             else:
-                wanted = [(low, below + slope * (low - left)), (high, below + slope * (high - left))]
+                wanted = [
+                    (low, below + slope * (low - left)),
+                    (high, below + slope * (high - left)),
+                ]
             if not any(self._dominates(option, wanted, benefits) for option in options):
                 return False
         return True
 
     def _dominates(
-        self, option: Column, wanted: list[tuple[Fraction, Fraction]], benefits: dict[Column, Fraction]
+        self,
+        option: Column,
+        wanted: list[tuple[Fraction, Fraction]],
+        benefits: dict[Column, Fraction],
     ) -> bool:
-        """Whether an option takes no more and counts no less at both ends of a piece, so between them."""
+        """Whether an option takes no more, counts no less at both ends of a piece: so between."""
         base = benefits.get(option, Fraction(0))
-        slope = benefits.get(Column("r", *_fields(option)), Fraction(0))
-        least = wanted[0][0]
-        counted = ((s, base + max(Fraction(0), slope) * (min(s, option.high) - option.low)) for s, _ in wanted)
-        return option.low <= least and all(
-            value >= wanted_value for (_, value), (_, wanted_value) in zip(counted, wanted, strict=True)
+        slope = max(Fraction(0), benefits.get(Column("r", *_fields(option)), Fraction(0)))
+        return option.low <= wanted[0][0] and all(
+            base + slope * (min(share, option.high) - option.low) >= benefit
+            for share, benefit in wanted
         )
 
     def weights(self, level: str) -> list[Fraction]:
@@ -295,11 +316,11 @@ class Program:
     def bound(self) -> tuple[Fraction, ...]:
         """Return the bound that the claim is, one number for each level."""
         if self.file.claim is None:
-            raise Refused("the claim is no bound")
+            raise RefusedError("the claim is no bound")
         terms = {self.columns[v]: -value for v, value in self.file.objective.items()}
         shares = {c: value for c, value in terms.items() if c.kind in "yr"}
         if any(value < 0 for value in shares.values()):
-            raise Refused("a share makes the objective worse")
+            raise RefusedError("a share makes the objective worse")
         self.check_coverage(shares if "benefit" in self.levels else None)
         if self.levels[0] == "benefit":
             return self._bound_of_benefit(terms)
@@ -309,13 +330,13 @@ class Program:
         claim = self.file.claim
         assert claim is not None
         if any(column.kind in "xm" and value < 0 for column, value in terms.items()):
-            raise Refused("the objective of the program is not above the benefit")
+            raise RefusedError("the objective of the program is not above the benefit")
         if len(self.levels) == 1:
             if terms.get(Column("w"), 0) < 0:
-                raise Refused("the objective of the program is not above the benefit")
+                raise RefusedError("the objective of the program is not above the benefit")
             return (-claim,)
         if self.rejections is None or terms.get(Column("w"), 0) <= 0:
-            raise Refused("the second level is not part of the objective")
+            raise RefusedError("the second level is not part of the objective")
         return -claim, Fraction(self.rejections)
 
     def _bound_of_rejections(self, terms: dict[Column, Fraction]) -> tuple[Fraction, ...]:
@@ -323,13 +344,13 @@ class Program:
         claim, weights = self.file.claim, self.weights(self.levels[0])
         assert claim is not None
         if any(column.kind == "w" for column in terms):
-            raise Refused("both levels are in one objective")
+            raise RefusedError("both levels are in one objective")
         factor = min(terms.get(Column("x", k), Fraction(0)) / w for k, w in enumerate(weights))
         if factor <= 0:
-            raise Refused("a request is not in the objective")
+            raise RefusedError("a request is not in the objective")
         machines = [-terms.get(Column("m", m), Fraction(0)) for m in range(len(self.machines))]
         if any(value < 0 for value in machines):
-            raise Refused("a machine that is used makes the objective better")
+            raise RefusedError("a machine that is used makes the objective better")
         step = _common_divisor(weights)
         most = (-claim + sum(machines)) / factor  # accepted weight, at most
         accepted = min(most // step * step, sum(weights, Fraction(0)))
@@ -360,6 +381,8 @@ def _common_divisor(weights: list[Fraction]) -> Fraction:
 def check(data: dict[str, Any], objective: str, file: File) -> tuple[Fraction, ...]:
     """Return the bound that a certificate proves."""
     program = Program(data, objective, file)
+    if any(program.columns[variable].kind == "r" for variable in file.integral):
+        raise RefusedError("shares need not be integers")
     for row in file.rows:
         program.check_row(row)
     return program.bound()

@@ -1,7 +1,7 @@
 """Whether the program of a certificate of `dag` holds for every schedule of the instance.
 
-A variable `z_j_g_t` is 1 if task `j` has started by instant `t` on machine group `g`. A row is a sum
-of step functions, one for each task, of the group where it runs and the instant at which it starts.
+A variable `z_j_g_t` is 1 if task `j` has started by instant `t` on machine group `g`. A row is a
+sum of step functions, one for each task, of the group where it runs and of its start.
 It is accepted if it holds for all groups and starts that one rule of the problem leaves.
 """
 
@@ -13,8 +13,17 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from tests.reference.numbers import grid_slack, integer_remark, is_exact, number, remark
-from tests.reference.vipr import File, Refused, Row
+from tests.reference.dag_network import Network
+from tests.reference.numbers import (
+    grid_slack,
+    integer_remark,
+    is_exact,
+    number,
+    remark,
+    sets_of,
+    words_of,
+)
+from tests.reference.vipr import File, RefusedError, Row
 
 NEVER = 10**40
 """An instant after all others, in units."""
@@ -22,7 +31,7 @@ NEVER = 10**40
 
 @dataclass(frozen=True)
 class Choice:
-    """A task runs on a group, and starts at one of the instants `first` to `last`; what the row adds."""
+    """A task runs on a group and starts from `first` to `last`: what it adds to a row."""
 
     group: int
     first: int
@@ -32,7 +41,7 @@ class Choice:
 
 @dataclass
 class Task:
-    """`durations` and `heads`, the earliest start, have an entry for each group, None: never there."""
+    """Durations (None: not there) and `heads`, the earliest starts, are those on each group."""
 
     graph: int
     durations: list[int | None]
@@ -43,68 +52,6 @@ class Task:
     """Of each predecessor the transfer times, by its group and the group of this task."""
 
 
-class Network:
-    """Transfer times between machines and LANs, as (latency, time for each unit of data)."""
-
-    def __init__(self, data: dict[str, Any]) -> None:
-        network, self.machines = data.get("network", {}), data["machines"]
-        self.by_scheduler = network.get("convention", "direct") == "scheduler"
-        self.free_at_home = network.get("same_machine", "zero") == "zero"
-        self.default = _speed(network)
-        self.lans = [_speed(lan) for lan in network.get("lans", ())]
-        self.links = _both_directions(network.get("links", ()))
-        self.wan_links = _both_directions(network.get("wan_links", ()))
-
-    def between(self, source: int, target: int) -> tuple[Fraction, Fraction]:
-        if source == target and self.free_at_home:
-            return Fraction(0), Fraction(0)
-        one, other = self.lan(source), self.lan(target)
-        if self.by_scheduler:
-            return _added(self.leg(source), self.wide(one, other), self.leg(target))
-        speed = self.links.get((source, target))
-        if speed is None:
-            speed = self.local(one) if one == other else self.wide(one, other)
-        return speed[0] + self.delay(source) + self.delay(target), speed[1]
-
-    def gateway(self, home: int | None, machine: int) -> tuple[Fraction, Fraction]:
-        """Between a machine and the gateway of a LAN, in either direction."""
-        if home is None:
-            return Fraction(0), Fraction(0)
-        return _added(self.leg(machine), self.wide(home, self.lan(machine)))
-
-    def lan(self, machine: int) -> int | None:
-        found: int | None = self.machines[machine].get("lan")
-        return found
-
-    def delay(self, machine: int) -> Fraction:
-        return number(self.machines[machine].get("delay", 0))
-
-    def local(self, lan: int | None) -> tuple[Fraction, Fraction]:
-        return self.default if lan is None else self.lans[lan]
-
-    def leg(self, machine: int) -> tuple[Fraction, Fraction]:
-        latency, unit = self.local(self.lan(machine))
-        return latency + self.delay(machine), unit
-
-    def wide(self, one: int | None, other: int | None) -> tuple[Fraction, Fraction]:
-        if one == other or one is None or other is None:
-            return Fraction(0), Fraction(0)
-        return self.wan_links.get((one, other), self.default)
-
-
-def _speed(entry: dict[str, Any]) -> tuple[Fraction, Fraction]:
-    return number(entry.get("latency", 0)), 1 / number(entry.get("bandwidth", 1))
-
-
-def _added(*speeds: tuple[Fraction, Fraction]) -> tuple[Fraction, Fraction]:
-    return sum((s[0] for s in speeds), Fraction(0)), sum((s[1] for s in speeds), Fraction(0))
-
-
-def _both_directions(links: Any) -> dict[tuple[int, int], tuple[Fraction, Fraction]]:
-    back = {(link["target"], link["source"]): _speed(link) for link in links}
-    return back | {(link["source"], link["target"]): _speed(link) for link in links}
-
-
 class Program:
     """The instance in units since the origin, and what the rows are checked against."""
 
@@ -112,19 +59,21 @@ class Program:
         self.data, self.network = data, Network(data)
         self.unit, self.origin = remark(file, "unit"), remark(file, "origin")
         if self.unit <= 0:
-            raise Refused("the unit is not positive")
+            raise RefusedError("the unit is not positive")
         self.makespan = integer_remark(file, "makespan")
         self.tardy = integer_remark(file, "tardy")
         self.total = integer_remark(file, "total")
         self.groups = self._machine_groups(file)
-        self.order = [int(word) for word in file.remarks.get("order", "").split()]
+        self.order = words_of(file, "order", int)
         self.tasks = self._tasks()
         self.real = len(self.tasks)
         self.deadlines = [self._deadline(graph) for graph in data["graphs"]]
         if self.makespan is None:
             self.tasks += [self._completion(index) for index in range(len(data["graphs"]))]
-        if len(set(self.order)) < len(self.order) or any(j >= self.real for j in self.order):
-            raise Refused("the order names a task twice, or one that does not exist")
+        if len(set(self.order)) < len(self.order) or any(
+            not 0 <= j < self.real for j in self.order
+        ):
+            raise RefusedError("the order names a task twice, or one that does not exist")
 
     @property
     def flag(self) -> int:
@@ -136,12 +85,11 @@ class Program:
         return int(time // self.unit)
 
     def _machine_groups(self, file: File) -> list[list[int]]:
-        text = file.remarks.get("machine groups", "")
-        groups = [[int(word) for word in part.split()] for part in text.split(";")]
+        groups = sets_of(file, "machine groups")
         if sorted(m for group in groups for m in group) != list(range(len(self.network.machines))):
-            raise Refused("the machine groups do not have each machine once")
+            raise RefusedError("the machine groups do not have each machine once")
         if any(not self._exchangeable(one, other) for g in groups for one, other in pairwise(g)):
-            raise Refused("machines of one group differ")
+            raise RefusedError("machines of one group differ")
         return groups
 
     def _exchangeable(self, one: int, other: int) -> bool:
@@ -168,7 +116,7 @@ class Program:
         if not is_exact(self.data):
             late = number(deadline) + grid_slack(number(deadline), number(graph.get("arrival", 0)))
             if self.in_units(late - self.origin) != found:
-                raise Refused("the tolerance of floats reaches the next unit after a deadline")
+                raise RefusedError("the tolerance of floats reaches the next unit after a deadline")
         return found
 
     def _tasks(self) -> list[Task]:
@@ -236,16 +184,21 @@ class Program:
         """Raise where a row might not hold for a schedule."""
         sign = 1 if row.sense == "L" else -1
         if row.sense == "E":
-            raise Refused(f"row {row.name} is an equation")
+            raise RefusedError(f"row {row.name} is an equation")
         terms: dict[int, dict[tuple[int, int], Fraction]] = {}
         for variable, value in row.terms.items():
             j, g, t = _step_of(variables[variable], self)
             terms.setdefault(j, {})[g, t] = sign * value
         if not any(holds(row, terms, sign * row.rhs) for holds in self._rules()):
-            raise Refused(f"row {row.name} does not hold for every schedule")
+            raise RefusedError(f"row {row.name} does not hold for every schedule")
 
     def _rules(self) -> tuple[Any, ...]:
-        return self.holds_for_pairs, self.holds_for_energy, self.holds_for_order, self.holds_for_graphs
+        return (
+            self.holds_for_pairs,
+            self.holds_for_energy,
+            self.holds_for_order,
+            self.holds_for_graphs,
+        )
 
     def choices(self, j: int, terms: dict[tuple[int, int], Fraction]) -> Iterator[Choice]:
         """Yield where and when a task may run, cut where the value of the row changes."""
@@ -256,17 +209,21 @@ class Program:
             first, last = task.heads[group], NEVER
             if self.makespan is not None:
                 last = self.makespan - duration - task.tails[group]
-            cuts = sorted({t for g, t in terms if g == group and first <= t < last} | {first - 1, last})
+            cuts = sorted(
+                {t for g, t in terms if g == group and first <= t < last} | {first - 1, last}
+            )
             for before, until in pairwise(cuts):
-                value = sum((c for (g, t), c in terms.items() if g == group and t > before), Fraction(0))
+                value = sum(
+                    (c for (g, t), c in terms.items() if g == group and t > before), Fraction(0)
+                )
                 yield Choice(group, before + 1, until, value)
 
     def holds_for_pairs(self, row: Row, terms: Any, most: Fraction) -> bool:
         """By what one task may do, or two that follow each other or share a machine."""
         if len(terms) > 2 or self.flag in terms:
             return False
-        if not terms:
-            return most >= 0
+        if not terms:  # nothing holds of a task that can run nowhere
+            return most >= 0 or not all(any(self.choices(j, {})) for j in range(len(self.tasks)))
         if len(terms) == 2:
             return self._holds_for_pair(*terms, terms, most)
         [j] = terms
@@ -302,49 +259,76 @@ class Program:
         if words[0] != "capacity" or len(words) < 4 or not all(w.isdigit() for w in words[1:4]):
             return False
         group, start, end = map(int, words[1:4])
-        if group >= len(self.groups) or start >= end or most < len(self.groups[group]) * (end - start):
+        if (
+            group >= len(self.groups)
+            or start >= end
+            or most < len(self.groups[group]) * (end - start)
+        ):
             return False
         if self.flag in terms or any(g != group for steps in terms.values() for g, _ in steps):
             return False
         return all(
-            choice.value <= min(self._work(j, group, s, start, end) for s in (choice.first, choice.last))
+            choice.value <= self._work(j, choice, start, end)
             for j, steps in terms.items()
             for choice in self.choices(j, steps)
             if choice.group == group
         )
 
-    def _work(self, j: int, group: int, first: int, start: int, end: int) -> int:
-        duration = self.tasks[j].durations[group]
+    def _work(self, j: int, choice: Choice, start: int, end: int) -> int:
+        """The least time between two instants in which a task keeps a machine busy."""
+        duration = self.tasks[j].durations[choice.group]
         assert duration is not None
-        return max(0, min(end, first + duration) - max(start, first))
+        starts = choice.first, choice.last  # in between it is no less
+        return min(max(0, min(end, s + duration) - max(start, s)) for s in starts)
 
     def holds_for_order(self, row: Row, terms: Any, most: Fraction) -> bool:
-        """By the numbers of machines that may be exchanged: by the first task, in the order.
+        """By the numbers of machines that may be exchanged: by their first tasks, in the order.
 
-        The task at position `p` of the order runs on one of the first `p + 1` of them.
+        On the machine before that of a task there is an earlier task of the order.
         """
-        if len(terms) != 1 or most < 0:
+        if most < 0 or any(j >= self.real for j in terms):
             return False
-        [(j, steps)] = terms.items()
-        if j not in self.order or any(len(self.groups[g]) > 1 for g, _ in steps):
+        return any(self._holds_for_last(j, terms, most) for j in terms if j in self.order)
+
+    def _holds_for_last(self, j: int, terms: Any, most: Fraction) -> bool:
+        others = (c for k in terms if k != j for c in self.choices(k, terms[k]))
+        if any(choice.value > 0 for choice in others):
             return False
-        position = self.order.index(j)
+        earlier = self.order[: self.order.index(j)]
         return all(
-            sum(self._exchangeable(m, self.groups[g][0]) for m in range(self.groups[g][0])) > position
-            for g, _ in steps
+            choice.value <= most
+            or self._holds_on(choice.group, earlier, terms, most - choice.value)
+            for choice in self.choices(j, terms[j])
+        )
+
+    def _holds_on(self, group: int, earlier: list[int], terms: Any, most: Fraction) -> bool:
+        """Whether a row holds if a task is on a machine, by what is on the machine before."""
+        if len(self.groups[group]) > 1:
+            return False
+        [machine] = self.groups[group]
+        before = [m for m in range(machine) if self._exchangeable(m, machine)]
+        if not before or len(before) > len(earlier):
+            return bool(before)  # there are too few earlier tasks for all of these machines
+        last = self.groups.index([before[-1]]) if [before[-1]] in self.groups else None
+        return last is not None and all(
+            choice.value <= most
+            for k in earlier
+            for choice in self.choices(k, terms.get(k, {}))
+            if choice.group == last
         )
 
     def holds_for_graphs(self, row: Row, terms: Any, most: Fraction) -> bool:
         """By the numbers of tardy graphs and the total of completions that the claim speaks of."""
         if self.makespan is not None or any(j < self.real for j in terms):
             return False
-        flag = terms.get(self.flag, {})
-        for has_flag in (False, True) if self.tardy is not None and self.total is not None else (False,):
-            for (late, value), total in self._least_totals(terms).items():
-                value += sum(flag.values()) if has_flag else 0
-                allowed = self.tardy is None or late <= self.tardy - has_flag
-                if value > most and allowed and (has_flag or self.total is None or total <= self.total):
-                    return False
+        if_fewer = sum(terms.get(self.flag, {}).values(), Fraction(0))
+        for (late, value), total in self._least_totals(terms).items():
+            within = self.total is None or total <= self.total
+            if value > most and within and (self.tardy is None or late <= self.tardy):
+                return False
+            fewer = self.tardy is not None and self.total is not None and late < self.tardy
+            if value + if_fewer > most and fewer:
+                return False
         return True
 
     def _least_totals(self, terms: Any) -> dict[tuple[int, Fraction], int]:
@@ -383,7 +367,7 @@ class Program:
                 return (least,)
             if objective == "tardy-then-response-time" and self.tardy is not None:
                 return (Fraction(self.tardy), least)
-        raise Refused(f"the claim is none about {objective}")
+        raise RefusedError(f"the claim is none about {objective}")
 
 
 def _cost(task: dict[str, Any], machine: int, data: dict[str, Any]) -> Fraction | None:
@@ -396,14 +380,14 @@ def _cost(task: dict[str, Any], machine: int, data: dict[str, Any]) -> Fraction 
 def _step_of(name: str, program: Program) -> tuple[int, int, int]:
     words = name.split("_")
     if len(words) != 4 or words[0] != "z" or not all(word.isdigit() for word in words[1:]):
-        raise Refused(f"{name} is no variable of a step")
+        raise RefusedError(f"{name} is no variable of a step")
     j, g, t = map(int, words[1:])
     extra = program.makespan is None
     known = j < len(program.tasks) and g < len(program.tasks[j].durations)
-    if extra and j == program.flag and (g, t) == (len(program.groups), 0):
+    if extra and j == program.flag and g == len(program.groups):
         return j, g, t
     if not known or program.tasks[j].durations[g] is None:
-        raise Refused(f"there is no task or group of variable {name}")
+        raise RefusedError(f"there is no task or group of variable {name}")
     return j, g, t
 
 
@@ -411,7 +395,7 @@ def check(data: dict[str, Any], objective: str, file: File) -> tuple[Fraction, .
     """Return the bound that a certificate proves."""
     program = Program(data, file)
     if file.claim is not None:
-        raise Refused("the claim is not that the program is infeasible")
+        raise RefusedError("the claim is not that the program is infeasible")
     for row in file.rows:
         program.check_row(row, file.variables)
     return program.proven(objective)

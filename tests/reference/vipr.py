@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     """The certificate is not accepted; the text says why."""
 
 
@@ -75,7 +75,7 @@ def read(text: str) -> File:
 
     Raises
     ------
-    Refused
+    RefusedError
         If the file is not complete, or has what certificates of dlopt never have.
     """
     file = File(remarks=_remarks(text))
@@ -84,18 +84,16 @@ def read(text: str) -> File:
     try:
         _read_sections(file, words)
     except (StopIteration, ValueError, ZeroDivisionError):
-        raise Refused("the file is not complete, or a number is none") from None
+        raise RefusedError("the file is not complete, or a number is none") from None
     return file
 
 
 def _remarks(text: str) -> dict[str, str]:
-    """Return the remarks of the form `% name: value`."""
+    """Return the remarks of the form `% name: value`; of two with one name the last."""
     found: dict[str, str] = {}
     for line in text.splitlines():
         if line.startswith("%") and ": " in line:
             name, value = line[1:].strip().split(": ", 1)
-            if name in found and name != "columns":
-                raise Refused(f"the remark {name} is there twice")
             found[name] = value
     return found
 
@@ -106,14 +104,16 @@ def _read_sections(file: File, words: Iterator[str]) -> None:
     _expect(words, "VAR")
     file.variables = [next(words) for _ in range(int(next(words)))]
     if len(set(file.variables)) < len(file.variables):
-        raise Refused("two variables have one name")
+        raise RefusedError("two variables have one name")
     _expect(words, "INT")
     file.integral = {_index(next(words), file) for _ in range(int(next(words)))}
     _expect(words, "OBJ")
     _expect(words, "min")
     file.objective = _vector(words, file)
     _expect(words, "CON")
-    count, _ = int(next(words)), next(words)
+    count, bounds = int(next(words)), int(next(words))
+    if bounds > count:
+        raise RefusedError("there are more bounds than rows")
     file.rows = [_row(words, file) for _ in range(count)]
     _expect(words, "RTP")
     if next(words) == "range":
@@ -124,19 +124,19 @@ def _read_sections(file: File, words: Iterator[str]) -> None:
     _expect(words, "DER")
     file.steps = [_step(words, file) for _ in range(int(next(words)))]
     if next(words, None) is not None:
-        raise Refused("there is something after the last step")
+        raise RefusedError("there is something after the last step")
 
 
 def _expect(words: Iterator[str], expected: str) -> None:
     word = next(words)
     if word != expected:
-        raise Refused(f"{expected} is expected, not {word}")
+        raise RefusedError(f"{expected} is expected, not {word}")
 
 
 def _index(word: str, file: File) -> int:
     index = int(word)
     if not 0 <= index < len(file.variables):
-        raise Refused(f"there is no variable {index}")
+        raise RefusedError(f"there is no variable {index}")
     return index
 
 
@@ -148,7 +148,7 @@ def _vector(words: Iterator[str], file: File) -> Terms:
     for _ in range(int(word)):
         index = _index(next(words), file)
         if index in terms:
-            raise Refused(f"variable {index} is in one row twice")
+            raise RefusedError(f"variable {index} is in one row twice")
         terms[index] = Fraction(next(words))
     return {index: value for index, value in terms.items() if value}
 
@@ -156,7 +156,7 @@ def _vector(words: Iterator[str], file: File) -> Terms:
 def _row(words: Iterator[str], file: File) -> Row:
     name, sense, rhs = next(words), next(words), Fraction(next(words))
     if sense not in ("G", "L", "E"):
-        raise Refused(f"{sense} is no sense of a row")
+        raise RefusedError(f"{sense} is no sense of a row")
     return Row(name, sense, rhs, _vector(words, file))
 
 
@@ -166,7 +166,9 @@ def _step(words: Iterator[str], file: File) -> Step:
     rule, reason = next(words), []
     while (word := next(words)) != "}":
         reason.append(word)
-    int(next(words))  # the last step that uses this one, or -1
+    last_use = next(words)
+    if last_use != "-1" and not last_use.isdigit():
+        raise RefusedError(f"{last_use} is no step")
     return Step(row, rule, reason)
 
 
@@ -175,7 +177,7 @@ def follow(file: File) -> None:
 
     Raises
     ------
-    Refused
+    RefusedError
         If a step does not follow from the rows before it, or the last one is not the claim.
     """
     rows = list(file.rows)
@@ -183,16 +185,16 @@ def follow(file: File) -> None:
         try:
             step.row.assumptions = _derive(step, rows, file.integral)
         except (ValueError, IndexError, ZeroDivisionError):
-            raise Refused(f"step {step.row.name} cannot be read") from None
+            raise RefusedError(f"step {step.row.name} cannot be read") from None
         rows.append(step.row)
     if not file.steps:
-        raise Refused("there is no step")
+        raise RefusedError("there is no step")
     last = rows[-1]
     claim = Row("claim", "G", Fraction(1), {})  # 0 >= 1: there is no point
     if file.claim is not None:
         claim = Row("claim", "G", file.claim, file.objective)
     if last.assumptions or not last.implies(claim):
-        raise Refused("the last step is not the claim")
+        raise RefusedError("the last step is not the claim")
 
 
 def _derive(step: Step, rows: list[Row], integral: set[int]) -> frozenset[int]:
@@ -203,19 +205,19 @@ def _derive(step: Step, rows: list[Row], integral: set[int]) -> frozenset[int]:
     if step.rule == "uns":
         return _two_cases(row, [_known(rows, word) for word in step.words], rows, integral)
     if step.rule not in ("lin", "rnd"):
-        raise Refused(f"step {row.name}: there is no rule {step.rule}")
+        raise RefusedError(f"step {row.name}: there is no rule {step.rule}")
     found = _combination(step, rows)
     if step.rule == "rnd":
         found = _rounded(found, integral)
     if not found.implies(row):
-        raise Refused(f"step {row.name} does not follow")
+        raise RefusedError(f"step {row.name} does not follow")
     return found.assumptions
 
 
 def _known(rows: list[Row], word: str) -> int:
     index = int(word)
     if not 0 <= index < len(rows):
-        raise Refused(f"there is no row {index} yet")
+        raise RefusedError(f"there is no row {index} yet")
     return index
 
 
@@ -223,7 +225,7 @@ def _combination(step: Step, rows: list[Row]) -> Row:
     """Return the sum of rows times multipliers, which must keep the sense of the step."""
     count, words = int(step.words[0]), step.words[1:]
     if len(words) != 2 * count:
-        raise Refused(f"step {step.row.name} has not {count} multipliers")
+        raise RefusedError(f"step {step.row.name} has not {count} multipliers")
     lower, upper = True, True
     found = Row(step.row.name, step.row.sense, Fraction(0), {})
     for index, multiplier in zip(words[::2], map(Fraction, words[1::2]), strict=True):
@@ -237,7 +239,7 @@ def _combination(step: Step, rows: list[Row]) -> Row:
         found.assumptions |= row.assumptions
     found.terms = {variable: value for variable, value in found.terms.items() if value}
     if (found.bounds_below() and not lower) or (found.bounds_above() and not upper):
-        raise Refused(f"step {step.row.name} has a multiplier of the wrong sign")
+        raise RefusedError(f"step {step.row.name} has a multiplier of the wrong sign")
     return found
 
 
@@ -245,23 +247,21 @@ def _rounded(row: Row, integral: set[int]) -> Row:
     """Return a row of integral variables and coefficients with its right-hand side rounded."""
     whole = all(v in integral and value.denominator == 1 for v, value in row.terms.items())
     if not whole or row.sense == "E":
-        raise Refused(f"step {row.name} cannot be rounded")
+        raise RefusedError(f"step {row.name} cannot be rounded")
     rhs = math.ceil(row.rhs) if row.sense == "G" else math.floor(row.rhs)
     return Row(row.name, row.sense, Fraction(rhs), row.terms, row.assumptions)
 
 
-def _two_cases(
-    row: Row, indices: list[int], rows: list[Row], integral: set[int]
-) -> frozenset[int]:
+def _two_cases(row: Row, indices: list[int], rows: list[Row], integral: set[int]) -> frozenset[int]:
     """Return the assumptions that are left where a row holds in both of two cases."""
     first, one, second, other = indices
     if not (rows[first].implies(row) and rows[second].implies(row)):
-        raise Refused(f"step {row.name} does not hold in both cases")
+        raise RefusedError(f"step {row.name} does not hold in both cases")
     below, above = rows[one], rows[other]
     if below.sense == "G":
         below, above = above, below
     if (below.sense, above.sense) != ("L", "G") or below.terms != above.terms:
-        raise Refused(f"step {row.name} has not two cases of one expression")
+        raise RefusedError(f"step {row.name} has not two cases of one expression")
     if _rounded(above, integral).rhs > _rounded(below, integral).rhs + 1:
-        raise Refused(f"step {row.name} leaves out a case")
+        raise RefusedError(f"step {row.name} leaves out a case")
     return (rows[first].assumptions - {one}) | (rows[second].assumptions - {other})
