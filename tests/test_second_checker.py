@@ -9,12 +9,13 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import dlopt
 from benchmarks.certified_instances import SUBJECTS, CertifiedInstance
 from benchmarks.second_checker import Verdict, agreement, compared, one
+from tests.examples import share
 from tests.reference.certificates import proven_bound
 from tests.reference.vipr import RefusedError, follow, read
 
@@ -63,15 +64,14 @@ def test_both_accept_what_is_written_for_shipped_instances(name, objective):
 
 
 @pytest.mark.property
-@settings(max_examples=40)
+@share(1 / 3)
 @given(st.integers(0, 2**32), st.sampled_from(sorted(SUBJECTS)))
 def test_both_say_the_same_of_altered_certificates(seed, stem):
     draw = random.Random(seed)
     subject = draw.choice(SUBJECTS[stem])
-    for _ in range(2):
-        change, text = one(draw, subject)
-        found, first, second = compared(subject, text)
-        assert found in ("accepted", "refused", "form"), (change, first, second)
+    change, text = one(draw, subject)
+    found, first, second = compared(subject, text)
+    assert found in ("accepted", "refused", "form"), (change, first, second)
 
 
 def test_every_way_to_disagree_is_one():
@@ -96,8 +96,8 @@ SMALL = SUBJECTS["admission"][2]
         ("rnd", lambda line: line.replace(" G -2 ", " G -1 "), "does not follow"),
         ("uns", lambda line: line.replace("uns 46 45 48 47", "uns 46 45 46 45"), "two cases"),
         ("uns", lambda line: line.replace("uns 46 45", "uns 44 45"), "in both cases"),
-        ("lin", lambda line: line.replace(" 49 1", " 45 1"), "does not follow"),
-        ("lin", lambda line: line.replace("-1", "-2"), "is no step"),
+        ("lin", lambda line: line.replace(" 49 1", " 45 1"), "wrong sign"),
+        ("lin", lambda line: line.replace("-1", "-2"), "no whole number"),
     ],
 )
 def test_the_second_checker_refuses_steps(rule, change, reason):
@@ -143,6 +143,7 @@ def test_a_claim_under_an_assumption_is_none():
         ("{ lin 1 1 1 }", "{ lin 2 1 1 }", "multipliers"),
         ("{ lin 1 1 1 }", "{ sol }", "no rule sol"),
         ("{ lin 1 1 1 }", "{ lin }", "cannot be read"),
+        ("CON 1 0", "CON 1 -1", "no whole number"),
         ("INT 1 0", "INT 0", None),
     ],
 )

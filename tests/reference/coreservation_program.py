@@ -19,6 +19,9 @@ from typing import Any
 from tests.reference.numbers import integer_remark, is_exact, number, remark
 from tests.reference.vipr import File, RefusedError, Row
 
+NEARLY = Fraction(1, 10**8)
+"""Relative: a plan in floats may exceed what is free by less."""
+
 
 @dataclass(frozen=True)
 class Column:
@@ -217,9 +220,10 @@ class Program:
                     return False
             elif value > 0:
                 return False
+        least = min(column.low for column in terms if column.kind in "yr")
         for machine, other in enumerate(self.groups):
-            if other == group:
-                free: Fraction | int = self.free(machine, instant)
+            free: Fraction | int = self.free(machine, instant)
+            if other == group and free * (1 + NEARLY) >= least:  # others take none of the parts
                 if divisor:
                     free = self.whole(machine, instant, divisor)
                 used = terms.get(Column("m", machine))

@@ -209,6 +209,8 @@ class Program:
             first, last = task.heads[group], NEVER
             if self.makespan is not None:
                 last = self.makespan - duration - task.tails[group]
+            if last < first:
+                continue
             cuts = sorted(
                 {t for g, t in terms if g == group and first <= t < last} | {first - 1, last}
             )

@@ -102,16 +102,16 @@ def _read_sections(file: File, words: Iterator[str]) -> None:
     _expect(words, "VER")
     _expect(words, "1.0")
     _expect(words, "VAR")
-    file.variables = [next(words) for _ in range(int(next(words)))]
+    file.variables = [next(words) for _ in range(_whole(next(words)))]
     if len(set(file.variables)) < len(file.variables):
         raise RefusedError("two variables have one name")
     _expect(words, "INT")
-    file.integral = {_index(next(words), file) for _ in range(int(next(words)))}
+    file.integral = {_index(next(words), file) for _ in range(_whole(next(words)))}
     _expect(words, "OBJ")
     _expect(words, "min")
     file.objective = _vector(words, file)
     _expect(words, "CON")
-    count, bounds = int(next(words)), int(next(words))
+    count, bounds = _whole(next(words)), _whole(next(words))
     if bounds > count:
         raise RefusedError("there are more bounds than rows")
     file.rows = [_row(words, file) for _ in range(count)]
@@ -122,7 +122,7 @@ def _read_sections(file: File, words: Iterator[str]) -> None:
     _expect(words, "SOL")
     _expect(words, "0")
     _expect(words, "DER")
-    file.steps = [_step(words, file) for _ in range(int(next(words)))]
+    file.steps = [_step(words, file) for _ in range(_whole(next(words)))]
     if next(words, None) is not None:
         raise RefusedError("there is something after the last step")
 
@@ -133,8 +133,14 @@ def _expect(words: Iterator[str], expected: str) -> None:
         raise RefusedError(f"{expected} is expected, not {word}")
 
 
+def _whole(word: str) -> int:
+    if not (word.isascii() and word.isdigit()):
+        raise RefusedError(f"{word} is no whole number")
+    return int(word)
+
+
 def _index(word: str, file: File) -> int:
-    index = int(word)
+    index = _whole(word)
     if not 0 <= index < len(file.variables):
         raise RefusedError(f"there is no variable {index}")
     return index
@@ -145,7 +151,7 @@ def _vector(words: Iterator[str], file: File) -> Terms:
     if word == "OBJ":
         return file.objective
     terms: Terms = {}
-    for _ in range(int(word)):
+    for _ in range(_whole(word)):
         index = _index(next(words), file)
         if index in terms:
             raise RefusedError(f"variable {index} is in one row twice")
@@ -167,8 +173,8 @@ def _step(words: Iterator[str], file: File) -> Step:
     while (word := next(words)) != "}":
         reason.append(word)
     last_use = next(words)
-    if last_use != "-1" and not last_use.isdigit():
-        raise RefusedError(f"{last_use} is no step")
+    if last_use != "-1":
+        _whole(last_use)
     return Step(row, rule, reason)
 
 
@@ -215,7 +221,7 @@ def _derive(step: Step, rows: list[Row], integral: set[int]) -> frozenset[int]:
 
 
 def _known(rows: list[Row], word: str) -> int:
-    index = int(word)
+    index = _whole(word)
     if not 0 <= index < len(rows):
         raise RefusedError(f"there is no row {index} yet")
     return index
@@ -223,7 +229,7 @@ def _known(rows: list[Row], word: str) -> int:
 
 def _combination(step: Step, rows: list[Row]) -> Row:
     """Return the sum of rows times multipliers, which must keep the sense of the step."""
-    count, words = int(step.words[0]), step.words[1:]
+    count, words = _whole(step.words[0]), step.words[1:]
     if len(words) != 2 * count:
         raise RefusedError(f"step {step.row.name} has not {count} multipliers")
     lower, upper = True, True

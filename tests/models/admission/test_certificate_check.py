@@ -43,6 +43,24 @@ def test_a_certificate_of_fewer_tasks_or_other_columns():
 
 
 @pytest.mark.parametrize(
+    "name", ["value of finished tasks", "time", "load", "instants", "node groups"]
+)
+def test_remarks_that_say_something_else(name):
+    """The columns of such a file would mean something else to another reader."""
+    stated = CERTIFICATE.remarks
+    for other in (stated | {name: f"{stated[name]} "}, {k: stated[k] for k in stated if k != name}):
+        assert f"remark {name!r}" in flaw(replace(CERTIFICATE, remarks=other))
+
+
+def test_columns_and_remarks_of_set_up_times():
+    instance = Instance(Cluster(3, 1, (1, 1, 2), 1, Fraction(1, 2)), TASKS)
+    certificate = vipr.parse(vipr.to_text(bound_window(instance).certificate))
+    assert certificate.remarks["node groups"] == "0-1; 2"
+    assert {name[0] for name in certificate.names} <= set("zcwsuv")
+    assert {"u_2_0_2", "v_2_1_3"} < set(certificate.names)
+
+
+@pytest.mark.parametrize(
     ("terms", "side", "sign", "why"),
     [
         ({"z_0": 1}, 0, -1, "not an upper bound on received"),
@@ -59,7 +77,7 @@ def test_cuts_that_could_cut_off_a_plan(terms, side, sign, why):
 
 
 def test_a_cut_that_names_another_column():
-    stock = next(name for name in CERTIFICATE.names if name.startswith("x_"))
+    stock = next(name for name in CERTIFICATE.names if name.startswith("s_"))
     assert "neither received" in flaw(with_cut({stock: 1}, 0))
 
 
