@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from dlopt.formats.vipr import Certificate, Constraint
 from dlopt.models.admission.fluid_relaxation import FlowIndex, FluidRelaxation
-from dlopt.models.admission.grid_remarks import grid_remarks, misses_remark
+from dlopt.models.admission.proof_remarks import grid_remarks, misses_remark
 from dlopt.models.admission.scaled_instance import ScaledInstance
 from dlopt.problems.admission.data import Instance, Solution
 from dlopt.result import Result, Status

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from dlopt.models.admission.fluid_relaxation import FluidRelaxation
-from dlopt.models.admission.grid_remarks import grid_remarks
+from dlopt.models.admission.proof_remarks import grid_remarks
 from dlopt.models.admission.scaled_instance import ScaledInstance
 from dlopt.models.admission.window_cuts import WindowCuts
 from dlopt.models.common.stream_bounds import AcceptanceProgram, UpperBound, relaxation_bound

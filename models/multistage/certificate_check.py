@@ -15,7 +15,7 @@ from itertools import accumulate, chain, pairwise
 from typing import NamedTuple
 
 from dlopt.formats.vipr import Certificate
-from dlopt.models.admission.grid_remarks import grid_remarks, misses_remark
+from dlopt.models.admission.proof_remarks import grid_remarks, misses_remark
 from dlopt.models.admission.scaled_instance import ScaledTask
 from dlopt.models.multistage.fluid_relaxation import time_grid
 from dlopt.models.multistage.reservations import ScaledReservation

@@ -1,4 +1,4 @@
-"""Transfer times between the machines of a `dag` instance."""
+"""Times of tasks, and of transfers between machines, of a `dag` instance."""
 
 from __future__ import annotations
 
@@ -68,3 +68,10 @@ def _added(*speeds: tuple[Fraction, Fraction]) -> tuple[Fraction, Fraction]:
 def _both_directions(links: Any) -> dict[tuple[int, int], tuple[Fraction, Fraction]]:
     back = {(link["target"], link["source"]): _speed(link) for link in links}
     return back | {(link["source"], link["target"]): _speed(link) for link in links}
+
+
+def cost_of(task: dict[str, Any], machine: int, data: dict[str, Any]) -> Fraction | None:
+    if task.get("costs") is not None:
+        cost = task["costs"][machine]
+        return None if cost is None else number(cost)
+    return number(task["work"]) / number(data["machines"][machine].get("power", 1))

@@ -13,7 +13,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from tests.reference.dag_network import Network
+from tests.reference.dag_network import Network, cost_of
 from tests.reference.numbers import (
     grid_slack,
     integer_remark,
@@ -99,7 +99,7 @@ class Program:
         homes = {graph.get("lan") for graph in self.data["graphs"]}
         return (
             network.lan(one) == network.lan(other)
-            and all(_cost(t, one, self.data) == _cost(t, other, self.data) for t in tasks)
+            and all(cost_of(t, one, self.data) == cost_of(t, other, self.data) for t in tasks)
             and all(network.gateway(h, one) == network.gateway(h, other) for h in homes)
             and all(
                 network.between(a, b) == network.between(swap.get(a, a), swap.get(b, b))
@@ -143,7 +143,7 @@ class Program:
         return found
 
     def _durations(self, task: dict[str, Any]) -> list[int | None]:
-        costs = [_cost(task, group[0], self.data) for group in self.groups]
+        costs = [cost_of(task, group[0], self.data) for group in self.groups]
         return [None if cost is None else self.in_units(cost) for cost in costs]
 
     def _heads(self, graph: dict[str, Any], at_start: bool) -> list[int]:
@@ -370,13 +370,6 @@ class Program:
             if objective == "tardy-then-response-time" and self.tardy is not None:
                 return (Fraction(self.tardy), least)
         raise RefusedError(f"the claim is none about {objective}")
-
-
-def _cost(task: dict[str, Any], machine: int, data: dict[str, Any]) -> Fraction | None:
-    if task.get("costs") is not None:
-        cost = task["costs"][machine]
-        return None if cost is None else number(cost)
-    return number(task["work"]) / number(data["machines"][machine].get("power", 1))
 
 
 def _step_of(name: str, program: Program) -> tuple[int, int, int]:

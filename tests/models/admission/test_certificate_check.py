@@ -81,6 +81,19 @@ def test_a_cut_that_names_another_column():
     assert "neither received" in flaw(with_cut({stock: 1}, 0))
 
 
+def test_a_cut_of_one_chunk_does_not_hold_for_two():
+    """Two chunks for each node do a load of 2 until 16/7, one chunk 12/7 of it."""
+    instance = Instance(Cluster(2, tau=1, chi=1), (Task("a", 0, 2, Fraction(16, 7)),))
+    for installments, why in ((1, None), (2, "1 tasks can do more in its window")):
+        result = bound_window(instance, installments=installments)
+        certificate = vipr.parse(vipr.to_text(result.certificate))
+        unit = Fraction(certificate.remarks["load"].removeprefix("1 is "))
+        terms = {"c_0_0_0": 2 / unit, "z_0": Fraction(-12, 7) / unit}
+        stated = replace(certificate, remarks=certificate.remarks | {"chunks": str(installments)})
+        found = flaw(with_cut(terms, 0, certificate=stated), instance, result)
+        assert found == (why and f"cut99_L: {why}")
+
+
 def test_cuts_that_hold():
     """No task at all receives less than nothing, and none more than its load."""
     load = max(one.terms[j] for _, one in CERTIFICATE.constraints for j in one.terms)
