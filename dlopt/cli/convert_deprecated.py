@@ -19,9 +19,21 @@ class ConvertGroup(TyperGroup):
     """The subcommands; without one, the former ``convert FILE --to STEM --from FORMAT``."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Put the subcommand in front of arguments that name none."""
+        """Put the subcommand in front of arguments that name none, but a file."""
         former = bool(args) and args[0] not in (*self.commands, "-h", "--help")
+        former = former and names_a_file(args[0])
         return super().parse_args(ctx, with_subcommand(args) if former else args)
+
+
+def names_a_file(word: str) -> bool:
+    """Whether a first argument is an option or a file, and not a subcommand that is misspelled.
+
+    Examples
+    --------
+    >>> names_a_file("graph.stg"), names_a_file("--from"), names_a_file("grahp")
+    (True, True, False)
+    """
+    return word.startswith("-") or bool(Path(word).suffix) or Path(word).exists()
 
 
 def with_subcommand(args: Sequence[str]) -> list[str]:

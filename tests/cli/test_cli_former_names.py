@@ -107,3 +107,8 @@ def test_formats_that_are_unknown(dlopt: Command) -> None:
     message = dlopt("convert", "a.txt", "--from", "csv", "--to", "iit", code=2).err
     assert "unknown format 'csv'" in message
     assert "Missing argument" in dlopt("convert", "--to", "iit", code=2).err
+
+
+def test_subcommands_that_are_misspelled(dlopt: Command) -> None:
+    message = dlopt("convert", "grahp", "a.txt", "--machines", "2", code=2).err
+    assert "No such command 'grahp'. Did you mean 'graph'?" in message
