@@ -75,7 +75,7 @@ def read(
     """
     if exact_numbers and float_numbers:
         raise NotApplicableError("numbers are read either as exact ones or as floats")
-    data = load_json(path, exact_numbers=exact_numbers)
+    data = _part(load_json(path, exact_numbers=exact_numbers), "instance")
     instance = instance_from_data(data, source=os.fspath(path))
     try:
         return floating(instance) if float_numbers else instance
@@ -225,6 +225,8 @@ def read_plan(
 ) -> Any:
     """Read what a JSON file has for an instance: a result of `solve`, or a plan alone.
 
+    The file of a result that failed verification, which has its instance too, is read as well.
+
     Returns
     -------
     Result or Solution
@@ -234,8 +236,26 @@ def read_plan(
     InvalidInstanceError
         If the file is neither, such as an instance, or the result is one of another instance.
     """
-    data, source = load_json(path, exact_numbers=exact_numbers), os.fspath(path)
-    return plan_from_data(data, instance, source)
+    data = _part(load_json(path, exact_numbers=exact_numbers), "result")
+    return plan_from_data(data, instance, os.fspath(path))
+
+
+def invalid_result_to_data(
+    instance: Header, result: Result[Any], *, known_hash: str | None = None
+) -> dict[str, Any]:
+    """Return a result that failed verification with its instance, as the data of one file.
+
+    `read` reads the instance of such a file, and `read_plan` the result.
+    """
+    data = result_to_data(instance, result, known_hash=known_hash)
+    return {"instance": instance_to_data(instance), "result": data}
+
+
+def _part(data: object, name: str) -> object:
+    """Return the instance or the result of a file that has both; other data as they are."""
+    if isinstance(data, Mapping) and data.keys() == {"instance", "result"}:
+        return data[name]
+    return data
 
 
 def plan_from_data(data: object, instance: Header, source: str | None = None) -> Any:

@@ -36,6 +36,7 @@ from dlopt.cli.options import (
     Threads,
     TimeLimit,
     Work,
+    instance_paths,
     method_names,
 )
 from dlopt.cli.progress import line, search_text
@@ -51,7 +52,9 @@ def compare(
         list[Path],
         typer.Argument(
             metavar="FILE...",
-            help="Instances; of a folder, all .json files in it; - for standard input.",
+            callback=instance_paths,
+            help="Instances: files, folders with .json files, names as `dlopt instances` lists "
+            "them, or - for standard input.",
         ),
     ],
     methods: Methods = None,

@@ -22,6 +22,7 @@ from dlopt.cli.options import (
     Picture,
     Seed,
     Settings,
+    instance_path,
     listed,
     method_names,
     number,
@@ -85,7 +86,9 @@ def cluster(
         typer.Option(
             "--file",
             metavar="FILE",
-            help="Instance whose tasks are simulated, instead of a workload.",
+            callback=instance_path,
+            help="Instance whose tasks are simulated, instead of a workload: a file or a name as "
+            "`dlopt instances` lists it.",
         ),
     ] = None,
     windows: Annotated[

@@ -19,6 +19,7 @@ from dlopt.cli.options import (
     Picture,
     Seed,
     Settings,
+    instance_path,
     listed,
     number,
     pairs,
@@ -85,7 +86,9 @@ def feedback(
         typer.Option(
             "--file",
             metavar="FILE",
-            help="Instance whose tasks are simulated, instead of a workload.",
+            callback=instance_path,
+            help="Instance whose tasks are simulated, instead of a workload: a file or a name as "
+            "`dlopt instances` lists it.",
         ),
     ] = None,
     scenario: Annotated[

@@ -23,6 +23,7 @@ from dlopt.cli.options import (
     Settings,
     TimeLimit,
     drawable,
+    instance_path,
     listed,
     number,
     pairs,
@@ -52,7 +53,9 @@ def grid(
         typer.Option(
             "--file",
             metavar="FILE",
-            help="Instance (dag) with tasks and machines.",
+            callback=instance_path,
+            help="Instance (dag) with tasks and machines: a file or a name as `dlopt instances` "
+            "lists it.",
         ),
     ] = None,
     topology: Annotated[

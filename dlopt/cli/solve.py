@@ -46,6 +46,7 @@ from dlopt.cli.options import (
     Threads,
     TimeLimit,
     Work,
+    instance_path,
     pairs,
     refuse_shared_files,
     solver_parameters,
@@ -62,7 +63,13 @@ if TYPE_CHECKING:
 
 def solve(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="The instance to solve; - for standard input.")
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            callback=instance_path,
+            help="The instance to solve: a file, a name as `dlopt instances` lists it, or - for "
+            "standard input.",
+        ),
     ],
     method: Annotated[
         str,
@@ -206,7 +213,7 @@ def _print_result(instance: Header, result: Result[Any], *, fractions: bool) -> 
     out.print(text, soft_wrap=not out.is_terminal)
     if result.reason is not None:
         out.print(printable(result.reason), markup=False, soft_wrap=not out.is_terminal)
-    for violation in result_tables.violations(instance, result.violations):
+    for violation in result_tables.violations(instance, result, result.violations):
         out.print(violation)
     if result.solution is not None:
         for table in result_tables.plan(instance, result.solution, fractions=fractions):
