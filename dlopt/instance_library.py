@@ -45,7 +45,7 @@ class ShippedInstance(PrintableRecord):
     @property
     def size(self) -> dict[str, int]:
         """How many tasks, machines and so on it has."""
-        return _size_of(self.instance)
+        return size_of(self.instance)
 
     @property
     def best_known(self) -> BestKnown | None:
@@ -151,7 +151,14 @@ def list_instances(stem: str | None = None) -> tuple[ShippedInstance, ...]:
     )
 
 
-def _size_of(instance: Header) -> dict[str, int]:
+def size_of(instance: Header) -> dict[str, int]:
+    """Return how many tasks, machines and so on an instance has, by the plural of each noun.
+
+    Examples
+    --------
+    >>> size_of(load("dag/topcuoglu-10"))
+    {'graphs': 1, 'tasks': 10, 'machines': 3}
+    """
     if isinstance(instance, coreservation.Instance):
         return {"requests": len(instance.requests), "machines": len(instance.machines)}
     if isinstance(instance, dag.Instance):
