@@ -32,7 +32,7 @@ from dlopt.problems.dag import (
 )
 from dlopt.result import Result, Status, Violation
 from tests.instance_files import ROOT
-from tests.plotting.figures import extents, kinds, legend, lines, row_labels, texts
+from tests.plotting.figures import bundle, extents, kinds, legend, lines, row_labels, texts
 from tests.plotting.legibility import assert_legible
 
 DIAMOND = Instance(
@@ -112,12 +112,23 @@ def test_the_critical_path_is_marked_in_the_chart_and_in_the_graph() -> None:
     assert len(arrows(figure, "critical-edge", 1)) == 2
     assert len(arrows(figure, "edge", 1)) == 2
     assert {"a", "b", "c", "d", "1", "3", "2"} == {text.get_text() for text in panel.texts}
+    # of all edges, also those on which nothing is sent, as both tasks are on one machine
+    assert "the graph with the data of its edges" in texts(figure)
     assert legend(figure) == [
         "task",
         "critical path",
         "transfer",
         "transfer on the critical path",
     ]
+
+
+def test_lines_of_transfers_are_under_the_bars_and_their_heads_over_them() -> None:
+    figure = draw_solution(DIAMOND, PLAN)
+    over = bundle(figure, "task").get_zorder()
+    (line,), (head,) = arrows(figure, "transfer"), arrows(figure, "transfer-head")
+    assert line.get_zorder() < over < head.get_zorder()
+    (critical,) = arrows(figure, "critical-transfer")
+    assert over < critical.get_zorder()
 
 
 def test_the_chain_goes_over_data_machines_and_arrivals() -> None:
@@ -275,7 +286,7 @@ def test_the_heading_says_on_how_many_edges_the_data_is_written() -> None:
     figure = draw_solution(replace(DIAMOND, graphs=(Graph("g", tasks, edges),)), plan)
     placed = [text.get_text() for text in figure.axes[1].texts].count("123k")
     assert 0 < placed < 20
-    assert f"the graph with the data that is sent, {placed} of 20 edges" in texts(figure)
+    assert f"the graph with the data on {placed} of 20 edges" in texts(figure)
 
 
 def test_names_are_left_out_where_tasks_are_many() -> None:
@@ -324,7 +335,10 @@ def test_what_is_broken_is_outlined() -> None:
     assert extents(figure, "violation") == [(3, 7), (6, 7), (12, 13)]
     assert {"a", "b"} <= set(texts(figure))
     assert not {"c", "d"} <= {text.get_text() for text in figure.axes[0].texts}
-    assert any("violations · m, unsound" in text for text in texts(figure))
+    assert any(", ...) · m, unsound" in text for text in texts(figure))
+    # waits and transfers mean little in a schedule that breaks rules
+    assert "critical" not in kinds(figure) and arrows(figure, "critical-transfer") == []
+    assert not any("critical path" in text for text in texts(figure))
     nowhere = (
         Violation("graph-in-several-lans", "graph 0", amount=2),
         Violation("task-missing", "task 9 of graph 0"),
