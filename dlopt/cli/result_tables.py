@@ -204,7 +204,8 @@ def _described(entry: Method, usual: Sequence[str]) -> tuple[str, str, str, str,
 
 
 def _method_table(title: str, lines: Sequence[Sequence[str]]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, title=title, padding=(0, 1))
+    # The description makes it wide: in the middle of a file or a pipe, nobody would see the title.
+    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", padding=(0, 1))
     for name in ("method", "kind", "claim", "plan class"):
         table.add_column(name, no_wrap=True)
     table.add_column("description (source)")
