@@ -6,7 +6,7 @@ Every result of a method is verified by `dlopt.result_checker` before it is retu
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Literal, TypeAlias
@@ -22,8 +22,8 @@ from dlopt.method_run import Attempt
 from dlopt.plan_classes import is_in_class_of
 from dlopt.presented_record import TabularRecord
 from dlopt.problems.validated_record import Header, SolutionT_co
-from dlopt.proven_reference import gap_to_proven, proven_best
-from dlopt.query import Query, applicable_objective
+from dlopt.proven_reference import gap_to_proven, proven_best, stated_proofs
+from dlopt.query import Query, applicable_objective, origin_of
 from dlopt.registry import Method
 from dlopt.result import NO_LIMITS, Limits, Objective, Result, Status
 from dlopt.result_checker import InvalidResultError, check, disproof
@@ -231,12 +231,16 @@ class Comparison(TabularRecord):
     objective : str
     reference : Result or None
         What is proven best: an optimum, of an exact method if one has proven it; else the tightest
-        bound of any method; else the result of the first exact method.
+        bound of any method; else the result of the first exact method. Where the instance states
+        that more is proven, that is it, see `stated`.
     rows : tuple of ComparisonRow
     skipped : tuple of (str, str)
         Methods that do not apply, and why.
     contradictions : tuple of Contradiction
         Where the best known values of the instance are wrong.
+    stated : tuple of Result
+        Best known values of the instance that gaps are relative to, as no method of the comparison
+        has proven as much. They are claims of its file, and have not been proven again.
     """
 
     PRESENTED_BY: ClassVar[str] = "dlopt.presentation.comparisons"
@@ -247,6 +251,7 @@ class Comparison(TabularRecord):
     rows: tuple[ComparisonRow, ...]
     skipped: tuple[tuple[str, str], ...]
     contradictions: tuple[Contradiction, ...] = ()
+    stated: tuple[Result[Any], ...] = ()
 
     left_out = renamed_property("left_out", "skipped")
     measured_from = renamed_property("measured_from", "gap_reference")
@@ -268,7 +273,7 @@ class Comparison(TabularRecord):
         proven = [self.reference]
         if self.gap_reference == "bound":
             results = [row.result for row in self.rows if row.result is not None]
-            proven = [result for result in results if result.bound is not None]
+            proven = [one for one in (*results, *self.stated) if one.bound is not None]
         return tuple(
             row
             for row in self.rows
@@ -350,14 +355,32 @@ def compare(
         else:
             rows.append(ComparisonRow(entry, found, None))
     rows = _cross_checked(instance, goal, rows)
+    return _with_gaps(instance, goal, rows, tuple(skipped))
+
+
+def _with_gaps(
+    instance: Header,
+    goal: Objective,
+    rows: Sequence[ComparisonRow],
+    skipped: tuple[tuple[str, str], ...],
+) -> Comparison:
+    """Return the comparison: the gaps of all rows to what is proven, or stated to be."""
     exact = [row.result for row in rows if row.result and row.method.kind == "exact"]
     others = [row.result for row in rows if row.result and row.method.kind != "exact"]
+    results = [*exact, *others]
+    wrong = contradictions(instance.best_known, goal, results)
+    refuted = [contradiction.known for contradiction in wrong]
+    known = [one for one in instance.best_known if one not in refuted]
+    origin = origin_of(registry.problem_of(instance).module, instance, goal.name)
+    stated = stated_proofs(known, goal, origin, results)
+    others += stated
     reference = proven_best(goal, exact, others)
     measured = (
         replace(row, gap_to_best=gap_to_proven(goal, row.result, exact, others)) for row in rows
     )
-    wrong = contradictions(instance.best_known, goal, (row.result for row in rows if row.result))
-    return Comparison(instance, name, reference, tuple(measured), tuple(skipped), wrong)
+    references = [reference, *(proven_best(goal, exact, others, one) for one in results)]
+    used = tuple(one for one in stated if any(one is other for other in references))
+    return Comparison(instance, goal.name, reference, tuple(measured), skipped, wrong, used)
 
 
 def _cross_checked(
