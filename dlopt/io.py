@@ -14,7 +14,7 @@ from dlopt import aliases, arithmetic
 from dlopt.arithmetic import EXACT, SOLVER, Number, exact
 from dlopt.canonical_json import parts_of
 from dlopt.errors import MISSING, Fault, InvalidInstanceError, NotApplicableError, known_names
-from dlopt.json_files import load_json, write_json
+from dlopt.json_files import load_part, write_json
 from dlopt.problems.validated_record import Header, Record, examine, floating
 from dlopt.query import origin_of
 from dlopt.registry import problem, stems
@@ -75,7 +75,7 @@ def read(
     """
     if exact_numbers and float_numbers:
         raise NotApplicableError("numbers are read either as exact ones or as floats")
-    data = _part(load_json(path, exact_numbers=exact_numbers), "instance")
+    data = load_part(path, "instance", exact_numbers=exact_numbers)
     instance = instance_from_data(data, source=os.fspath(path))
     try:
         return floating(instance) if float_numbers else instance
@@ -236,26 +236,8 @@ def read_plan(
     InvalidInstanceError
         If the file is neither, such as an instance, or the result is one of another instance.
     """
-    data = _part(load_json(path, exact_numbers=exact_numbers), "result")
+    data = load_part(path, "result", exact_numbers=exact_numbers)
     return plan_from_data(data, instance, os.fspath(path))
-
-
-def invalid_result_to_data(
-    instance: Header, result: Result[Any], *, known_hash: str | None = None
-) -> dict[str, Any]:
-    """Return a result that failed verification with its instance, as the data of one file.
-
-    `read` reads the instance of such a file, and `read_plan` the result.
-    """
-    data = result_to_data(instance, result, known_hash=known_hash)
-    return {"instance": instance_to_data(instance), "result": data}
-
-
-def _part(data: object, name: str) -> object:
-    """Return the instance or the result of a file that has both; other data as they are."""
-    if isinstance(data, Mapping) and data.keys() == {"instance", "result"}:
-        return data[name]
-    return data
 
 
 def plan_from_data(data: object, instance: Header, source: str | None = None) -> Any:

@@ -11,6 +11,7 @@ import typer
 from dlopt import aliases
 from dlopt.cli.console import Exit, err, out, read_each
 from dlopt.cli.input_files import suggesting_shipped_names
+from dlopt.cli.instance_options import instance_paths
 from dlopt.cli.json_output import print_result
 from dlopt.cli.options import (
     AsJson,
@@ -23,7 +24,6 @@ from dlopt.cli.options import (
     Settings,
     Threads,
     drawable_folder,
-    instance_paths,
     method_names,
     pairs,
     writable,

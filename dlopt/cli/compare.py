@@ -22,6 +22,7 @@ from dlopt.cli.console import (
     warn_of_long_numbers,
 )
 from dlopt.cli.input_files import STANDARD, read_instance, require_one_standard_input
+from dlopt.cli.instance_options import instance_paths
 from dlopt.cli.json_output import print_result
 from dlopt.cli.options import (
     AsJson,
@@ -36,7 +37,6 @@ from dlopt.cli.options import (
     Threads,
     TimeLimit,
     Work,
-    instance_paths,
     method_names,
 )
 from dlopt.cli.progress import line, search_text

@@ -163,7 +163,8 @@ def _save_invalid_result(instance: Header, result: Result[Any]) -> None:
     hashed = io.instance_hash(instance)
     name = f"dlopt-invalid-{result.method.replace(':', '-')}-{hashed[:8]}.json"
     with contextlib.suppress(ValueError):  # the path cannot be written, or it has no numbers
-        io.write(io.invalid_result_to_data(instance, result, known_hash=hashed), name)
+        data = io.result_to_data(instance, result, known_hash=hashed)
+        io.write({"instance": io.instance_to_data(instance), "result": data}, name)
         ours = any(
             entry.name == result.method and isinstance(entry.target, str)
             for entry in registry.methods(instance.problem)

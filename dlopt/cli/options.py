@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dlopt import arithmetic
-from dlopt.cli.input_files import STANDARD, with_shipped_name
+from dlopt.cli.input_files import STANDARD
 from dlopt.errors import MissingExtraError, NotApplicableError
 
 if TYPE_CHECKING:
@@ -45,16 +45,6 @@ def refuse_shared_files(file: Path, written: dict[str, Path | None]) -> None:
             other = options.setdefault(os.path.realpath(path), option)
             if other != option:
                 raise NotApplicableError(f"{option} {path} would replace {other}")
-
-
-def instance_path(file: Path | None) -> Path | None:
-    """Return the file of an instance that is given as a file, or by the name of a shipped one."""
-    return None if file is None else with_shipped_name(file)
-
-
-def instance_paths(files: list[Path]) -> list[Path]:
-    """Return the files of instances that are given so."""
-    return [with_shipped_name(file) for file in files]
 
 
 def writable_or_standard(path: Path | None) -> Path | None:
@@ -122,20 +112,6 @@ def _require_matplotlib() -> None:
         raise MissingExtraError("matplotlib", "plot")
 
 
-InstanceFile = Annotated[
-    Path,
-    typer.Argument(
-        metavar="INSTANCE",
-        callback=instance_path,
-        help="The instance: a file, a name as `dlopt instances` lists it, or - for standard input.",
-    ),
-]
-ResultFile = Annotated[
-    Path,
-    typer.Argument(
-        metavar="RESULT", help="A result of solve, or a plan of your own; - for standard input."
-    ),
-]
 Imports = Annotated[
     list[str] | None,
     typer.Option(

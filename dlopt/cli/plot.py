@@ -8,13 +8,12 @@ from typing import Annotated
 import typer
 
 from dlopt.cli.check import read_both
+from dlopt.cli.instance_options import InstanceFile, ResultFile
 from dlopt.cli.json_output import print_result
 from dlopt.cli.options import (
     AsJson,
     Exactly,
     Floating,
-    InstanceFile,
-    ResultFile,
     drawable,
 )
 from dlopt.cli.picture_options import Dpi, NoTitle, PictureStyle, Width

@@ -13,13 +13,13 @@ from dlopt.arithmetic import FLOATING
 from dlopt.cli import simulate_feedback_parameters as parameters
 from dlopt.cli.console import Exit, err, naming_file, out
 from dlopt.cli.input_files import read_instance
+from dlopt.cli.instance_options import StreamFile
 from dlopt.cli.json_output import print_result
 from dlopt.cli.options import (
     AsJson,
     Picture,
     Seed,
     Settings,
-    instance_path,
     listed,
     number,
     pairs,
@@ -81,16 +81,7 @@ def feedback(
             show_default="never",
         ),
     ] = None,
-    file: Annotated[
-        Path | None,
-        typer.Option(
-            "--file",
-            metavar="FILE",
-            callback=instance_path,
-            help="Instance whose tasks are simulated, instead of a workload: a file or a name as "
-            "`dlopt instances` lists it.",
-        ),
-    ] = None,
+    file: StreamFile = None,
     scenario: Annotated[
         Path | None,
         typer.Option(

@@ -15,6 +15,7 @@ from dlopt.child_processes import processors
 from dlopt.cli import simulate_grid_plots, simulate_grid_tables
 from dlopt.cli.console import Exit, err, interruptible, naming_file, quiet_solvers
 from dlopt.cli.input_files import read_instance
+from dlopt.cli.instance_options import instance_path
 from dlopt.cli.json_output import print_result
 from dlopt.cli.options import (
     AsJson,
@@ -23,7 +24,6 @@ from dlopt.cli.options import (
     Settings,
     TimeLimit,
     drawable,
-    instance_path,
     listed,
     number,
     pairs,

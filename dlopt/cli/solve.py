@@ -21,6 +21,7 @@ from dlopt.cli.console import (
     warn_of_long_numbers,
 )
 from dlopt.cli.input_files import STANDARD, read_instance
+from dlopt.cli.instance_options import instance_path
 from dlopt.cli.json_output import envelope, print_document
 from dlopt.cli.memory import bounded
 from dlopt.cli.options import (
@@ -46,7 +47,6 @@ from dlopt.cli.options import (
     Threads,
     TimeLimit,
     Work,
-    instance_path,
     pairs,
     refuse_shared_files,
     solver_parameters,
