@@ -146,3 +146,11 @@ def test_what_a_result_contradicts_is_no_reference(method_table: Any) -> None:
     dlopt.register("dag", "late", late, objectives=("makespan",))
     wrong = dlopt.compare(chain(known(15, 15)), ["late"])
     assert wrong.contradictions and wrong.stated == () and wrong.rows[0].gap_to_best is None
+
+
+def test_where_certificates_are_asked_for_a_claim_of_the_file_does_not_count(
+    method_table: Any,
+) -> None:
+    dlopt.register("dag", "late", late, objectives=("makespan",))
+    compared = dlopt.compare(chain(known(7, 7)), ["late"], certified=True)
+    assert compared.certified and compared.stated == () and compared.rows[0].gap_to_best is None

@@ -10,12 +10,7 @@ import typer
 from dlopt.cli.check import read_both
 from dlopt.cli.instance_options import InstanceFile, ResultFile
 from dlopt.cli.json_output import print_result
-from dlopt.cli.options import (
-    AsJson,
-    Exactly,
-    Floating,
-    drawable,
-)
+from dlopt.cli.options import AsJson, Exactly, Floating, drawable
 from dlopt.cli.picture_options import Dpi, NoTitle, PictureStyle, Width
 
 

@@ -17,6 +17,7 @@ from dlopt.cli.console import Exit, err, interruptible, naming_file, quiet_solve
 from dlopt.cli.input_files import read_instance
 from dlopt.cli.instance_options import instance_path
 from dlopt.cli.json_output import print_result
+from dlopt.cli.option_values import listed, number, pairs
 from dlopt.cli.options import (
     AsJson,
     Picture,
@@ -24,9 +25,6 @@ from dlopt.cli.options import (
     Settings,
     TimeLimit,
     drawable,
-    listed,
-    number,
-    pairs,
     writable,
 )
 from dlopt.cli.picture_options import Dpi, NoTitle, PictureStyle, Width

@@ -13,7 +13,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from operator import sub
-from typing import Any
+from typing import Any, NamedTuple
 
 from dlopt.arithmetic import Number
 from dlopt.heuristics.admission.fast.dispatcher import QueueEntry
@@ -63,6 +63,15 @@ class _TreeNode:
         least: Number = min(map(sub, slacks, before))
         return least
 
+    def copy(self) -> _TreeNode:
+        """Return a node with the same items."""
+        return _TreeNode(self.leaf, self.items[:], self.keys[:], self.works[:], self.slacks[:])
+
+    def restore(self, copy: _TreeNode) -> None:
+        """Take the items of a copy, which is not used again."""
+        self.items, self.keys = copy.items, copy.keys
+        self.works, self.slacks = copy.works, copy.slacks
+
     def split_in_half(self) -> _TreeNode:
         """Keep the first half, and return the second."""
         at = len(self.items) // 2
@@ -71,6 +80,13 @@ class _TreeNode:
         )
         del self.items[at:], self.keys[at:], self.works[at:], self.slacks[at:]
         return other
+
+
+class _Removal(NamedTuple):
+    """What a removal changed: the root, and all nodes from it to the leaf with their copies."""
+
+    root: _TreeNode
+    nodes: tuple[tuple[_TreeNode, _TreeNode], ...]
 
 
 class DeadlineTree:
@@ -96,6 +112,7 @@ class DeadlineTree:
     def __init__(self) -> None:
         self._root = _TreeNode(True, [], [], [], [])
         self._size = 0
+        self._removals: list[_Removal | None] = []
 
     def __len__(self) -> int:
         return self._size
@@ -200,9 +217,7 @@ class DeadlineTree:
             part = part.items[at]
         at = bisect_left(part.keys, key)
         entry: QueueEntry = part.items[at]
-        del part.items[at], part.keys[at], part.works[at], part.slacks[at]
-        self._size -= 1
-        self._update_ancestors(path, part)
+        self._delete(path, part, at)
         return entry
 
     def reduce_first(self, work: Number) -> None:
@@ -213,10 +228,38 @@ class DeadlineTree:
             part = part.items[0]
         if work:
             part.works[0] = work
+            self._update_ancestors(path, part)
         else:
-            del part.items[0], part.keys[0], part.works[0], part.slacks[0]
-            self._size -= 1
-        self._update_ancestors(path, part)
+            self._delete(path, part, 0)
+
+    def put_back(self, entry: QueueEntry, supply: Number) -> None:
+        """Undo the last removal of a task since `commit`: the tree has the shape of before."""
+        removal = self._removals.pop()
+        if removal is None:
+            self.insert(entry, supply)
+            return
+        self._root = removal.root
+        for node, copy in removal.nodes:
+            node.restore(copy)
+        self._size += 1
+
+    def commit(self) -> None:
+        """Forget how to put back what was removed."""
+        self._removals.clear()
+
+    def _delete(self, path: list[tuple[_TreeNode, int]], leaf: _TreeNode, at: int) -> None:
+        """Delete a task of a leaf.
+
+        An insertion undoes it, unless the task was the last of its leaf: another leaf would get it.
+        """
+        removal = None
+        if at == len(leaf.items) - 1:
+            nodes = (*(node for node, _ in path), leaf)
+            removal = _Removal(self._root, tuple((node, node.copy()) for node in nodes))
+        self._removals.append(removal)
+        del leaf.items[at], leaf.keys[at], leaf.works[at], leaf.slacks[at]
+        self._size -= 1
+        self._update_ancestors(path, leaf)
 
     def _update_ancestors(self, path: list[tuple[_TreeNode, int]], part: _TreeNode) -> None:
         """Update the ancestors of a leaf that was changed, and rebalance."""
