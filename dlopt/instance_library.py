@@ -108,7 +108,7 @@ def similar_shipped_names(name: str) -> list[str]:
     Examples
     --------
     >>> similar_shipped_names("tree-nodes")
-    ['iit/three-nodes', 'iit/late-node', 'iit/four-nodes']
+    ['iit/three-nodes', 'iit/four-nodes', 'iit/late-node']
     >>> similar_shipped_names("measurements")
     []
     """

@@ -19,8 +19,8 @@ def summary_text(instance: Header) -> str:
     >>> from dlopt.instance_library import load
     >>> summary_text(load("dag/topcuoglu-10"))
     'dag, 1 graph, 10 tasks, 3 machines'
-    >>> summary_text(load("coreservation/across-machines"))
-    'coreservation, 2 requests, 2 machines of 100, windows from 0 to 20'
+    >>> summary_text(load("coreservation/six-items"))
+    'coreservation, 6 requests, 3 machines of 10, windows from 0 to 10'
     """
     return ", ".join([instance.problem, *_parts(instance)])
 
