@@ -79,8 +79,9 @@ def _command(arguments: Iterable[str]) -> str:
 def write_instance(
     command: str, instance: Header, path: os.PathLike[str] | None, as_json: bool
 ) -> None:
-    """Write an instance to a file, or print it."""
+    """Write an instance to a file and say on standard error what it is, or print it."""
     from dlopt import io
+    from dlopt.presentation.instance_summary import summary_text
 
     if path == STANDARD:
         path = None
@@ -91,3 +92,5 @@ def write_instance(
         print_result(command, {"instance": io.instance_to_data(instance), "file": file})
     elif path is None:
         print_document(io.instance_to_data(instance))
+    else:
+        err.print(f"{os.fspath(path)}: {summary_text(instance)}", markup=False)
