@@ -12,8 +12,6 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-import typer
-
 from dlopt.cli.console import err, ignoring_closed_output
 from dlopt.cli.input_files import STANDARD
 
@@ -68,13 +66,13 @@ def print_problem(content: Mapping[str, object], exit_code: int) -> None:
 
 def _command(arguments: Iterable[str]) -> str:
     """Return the command that arguments call, with its subcommand; "" if they call none."""
-    from dlopt.cli.app import app
+    from dlopt.cli.app import root_command
 
-    command, names = typer.main.get_command(app), []
+    commands, names = root_command().commands, []
     for name in arguments:
-        if name in getattr(command, "commands", {}):
-            command = command.commands[name]  # type: ignore[attr-defined]
+        if name in commands:
             names.append(name)
+            commands = getattr(commands[name], "commands", {})
     return " ".join(names)
 
 
