@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import count, cycle, islice
 from typing import Literal, NamedTuple
@@ -30,9 +32,10 @@ from dlopt.verify.method_under_test import (
     Options,
     objective_for,
     resolve_method,
-    run_method,
+    run_applicable_method,
     run_registered,
 )
+from dlopt.verify.shipped_instances import shipped_instances
 from dlopt.verify.shrinking import instance_size, shrink
 
 INSTANCES_PER_ROUND = 400
@@ -72,12 +75,13 @@ def falsify(
     floats: bool = False,
     options: Options | None = None,
     progress: Progress | None = None,
+    shipped: bool = True,
 ) -> SearchResult:
     """Search for an instance that violates a method's claim, or has the largest gap to the optimum.
 
-    Instances are drawn at random, enumerated by weight, and drawn by Hypothesis, in turn. A
-    counterexample is checked by the independent checker, shrunk, and compared with the proof of the
-    exact method.
+    The shipped instances are tried first, and stored counterexamples with them. Then instances are
+    drawn at random, enumerated by weight, and drawn by Hypothesis, in turn. A counterexample is
+    checked by the independent checker, shrunk, and compared with the proof of the exact method.
 
     Parameters
     ----------
@@ -97,7 +101,8 @@ def falsify(
     seconds : float, default 60
         Time limit of the search; shrinking takes at most half as long again, or 15 seconds.
     examples : int, optional
-        Limit on the number of instances instead of time: the result is then the same everywhere.
+        Limit on the number of instances that are drawn or enumerated, instead of time: the result
+        is then the same everywhere.
     seed : int, default 0
         Equal seeds find equal instances, unless the time limit is reached before.
     size : Size, optional
@@ -108,6 +113,9 @@ def falsify(
         Options of the method, as `dlopt.solve` takes them; by default those of the claim.
     progress : callable, optional
         Called with the number of instances tried, now and then.
+    shipped : bool, default True
+        Whether the shipped instances to which the method applies are tried first; of exact methods
+        and bounds only small ones. They do not count in `examples`. A search for gaps does without.
 
     Returns
     -------
@@ -150,7 +158,9 @@ def falsify(
         raise NotApplicableError(f"{stem} has no violation {kind!r} ({known_names(kind, kinds)})")
     goal = objective or wanted.objective
     chosen = wanted.options if read is None else read
-    return _CounterexampleSearch(entry, wanted, kind, goal, budget, seed, builds, chosen).run()
+    first = shipped_instances(stem, floats, entry.kind != "heuristic") if shipped else ()
+    search = _CounterexampleSearch(entry, wanted, kind, goal, budget, seed, builds, chosen, first)
+    return search.run()
 
 
 def _builder(stem: str, size: Size, floats: bool) -> Builder:
@@ -164,7 +174,7 @@ def _sizes(entry: Method, size: Size) -> list[Size]:
         return [size]
     sizes = []
     for jobs, machines, often in SMALL_SIZES:
-        smaller = Size(min(jobs, size.jobs), min(machines, size.machines), size.busy)
+        smaller = replace(size, jobs=min(jobs, size.jobs), machines=min(machines, size.machines))
         sizes += [smaller] * often
     return [*sizes, size]
 
@@ -190,10 +200,12 @@ class _CounterexampleSearch:
         seed: int,
         builds: list[Builder],
         options: Options,
+        shipped: Sequence[Header] = (),
     ) -> None:
         self.entry, self.claim, self.kind = entry, claim, kind
         self.objective, self.budget, self.seed = objective, budget, seed
-        self.builds, self.options = builds, options
+        self.builds, self.options, self.shipped = builds, options, shipped
+        self.skipped: Counter[str] = Counter()
         self.found: _Counterexample | None = None
 
     def run(self) -> SearchResult:
@@ -201,19 +213,27 @@ class _CounterexampleSearch:
         for phase, generate in self._phases():
             generate()
             if self.found is not None:
-                seconds = self.budget.elapsed
-                finding = self._finding(self.found)
-                return SearchResult(
-                    finding, self.budget.tried, self.budget.not_applicable, seconds, phase
-                )
+                searched = self._searched(phase)
+                return replace(searched, finding=self._finding(self.found))
             if self.budget.exhausted:
                 break
+        return self._searched()
+
+    def _searched(self, phase: str | None = None) -> SearchResult:
+        budget, reasons = self.budget, tuple(self.skipped.most_common())
         return SearchResult(
-            None, self.budget.tried, self.budget.not_applicable, self.budget.elapsed
+            None,
+            budget.tried,
+            budget.not_applicable,
+            budget.elapsed,
+            phase,
+            reasons,
+            budget.shipped,
         )
 
     def _phases(self) -> Iterator[tuple[str, Callable[[], None]]]:
         """Yield the generators of instances in turn; each round is twice as long as the last."""
+        yield "shipped instances", partial(self._try_each, iter(self.shipped), shipped=True)
         rng = random.Random(self.seed)
         builds = cycle(self.builds)
         slowdown = 1 if len(self.builds) == 1 else PROOF_SLOWDOWN
@@ -227,9 +247,9 @@ class _CounterexampleSearch:
             examples = min(size // 4, 800)
             yield "hypothesis", partial(self._by_hypothesis, examples, index)
 
-    def _try_each(self, instances: Iterator[Header]) -> None:
+    def _try_each(self, instances: Iterator[Header], shipped: bool = False) -> None:
         for instance in instances:
-            if self.budget.exhausted or self._is_counterexample(instance):
+            if self.budget.exhausted or self._is_counterexample(instance, shipped):
                 return
 
     def _by_hypothesis(self, examples: int, index: int) -> None:
@@ -241,10 +261,15 @@ class _CounterexampleSearch:
         seed = self.seed * 1_000_003 + index
         strategies.find_by_hypothesis(self.builds[0], violates, examples=examples, seed=seed)
 
-    def _is_counterexample(self, instance: Header) -> bool:
+    def _is_counterexample(self, instance: Header, shipped: bool = False) -> bool:
         """Try an instance; keep the smallest counterexample."""
-        trial = self._trial(instance)
-        self.budget.count(trial is not None)
+        trial = None
+        try:
+            trial = self._trial(instance)
+        except NotApplicableError as error:
+            if not shipped:
+                self.skipped[str(error)] += 1
+        self.budget.count(trial is not None, shipped)
         example = None if trial is None else self._counterexample(trial)
         if example is None:
             return False
@@ -252,13 +277,19 @@ class _CounterexampleSearch:
             self.found = example
         return True
 
-    def _trial(self, instance: Header) -> Trial | None:
-        """Run the method; None if it does not apply."""
+    def _trial(self, instance: Header) -> Trial:
+        """Run the method.
+
+        Raises
+        ------
+        NotApplicableError
+            If it does not apply.
+        """
         goal = objective_for(self.entry, instance, self.objective)
         if goal is None:
-            return None
+            raise NotApplicableError("the objective does not suit the instance")
         answers = AnswerCache(instance, goal, self.seed)
-        answer = run_method(
+        answer = run_applicable_method(
             self.entry,
             instance,
             goal.name,
@@ -267,8 +298,6 @@ class _CounterexampleSearch:
             hint=answers.hint() if self.entry.kind == "exact" else None,
             limits=SEARCH_LIMITS,
         )
-        if answer is None:
-            return None
         return Trial(self.entry, instance, answer, self.seed, self.options, answers)
 
     def _counterexample(self, trial: Trial) -> _Counterexample | None:
@@ -287,8 +316,10 @@ class _CounterexampleSearch:
             nonlocal example
             if time.perf_counter() > until and self.budget.examples is None:
                 return False
-            trial = self._trial(smaller)
-            again = None if trial is None else self._counterexample(trial)
+            try:
+                again = self._counterexample(self._trial(smaller))
+            except NotApplicableError:
+                return False
             example = again or example
             return again is not None
 

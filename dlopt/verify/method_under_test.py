@@ -106,13 +106,39 @@ def run_method(
     limits : Limits
         For exact methods; heuristics have none.
     """
+    try:
+        return run_applicable_method(
+            entry, instance, objective, seed, options=options, hint=hint, limits=limits
+        )
+    except NotApplicableError:
+        return None
+
+
+def run_applicable_method(
+    entry: Method,
+    instance: Header,
+    objective: str | None = None,
+    seed: int = 0,
+    *,
+    options: Options | None = None,
+    hint: Any = None,
+    limits: Limits = PROOF_LIMITS,
+) -> Answer:
+    """Return the answer of a method to an instance to which it applies; see `run_method`.
+
+    Raises
+    ------
+    NotApplicableError
+        If it does not apply; the message is the reason.
+    """
     goal = objective_for(entry, instance, objective)
     if goal is None:
-        return None
+        raise NotApplicableError("the objective does not suit the instance")
     options = options or {}
     try:
-        if entry.reason_against(instance, goal.name) is not None:
-            return None
+        reason = entry.reason_against(instance, goal.name)
+        if reason is not None:
+            raise NotApplicableError(reason)
         if entry.kind == "exact" and isinstance(entry.target, str):
             result = api.solve(
                 instance,
@@ -127,7 +153,7 @@ def run_method(
             result = _checked_result(Query.of(instance, entry, goal.name), seed, options)
         return Answer(goal, result)
     except NotApplicableError:
-        return None
+        raise
     except InvalidResultError as error:
         result = error.result
         if result.violations:

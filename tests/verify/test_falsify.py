@@ -1,15 +1,21 @@
 """Searches that must find something, and searches that must not; bounded by examples."""
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
 from dlopt import NotApplicableError, Result, Status, check, io, plot, registry, solve
+from dlopt.instance_library import list_instances
 from dlopt.problems.admission import Chunk, Decision, Solution
 from dlopt.problems.admission import objective as worth
+from dlopt.problems.dag import Placement
 from dlopt.problems.dag import Solution as Schedule
-from dlopt.verify import Size, claims, falsify, save
+from dlopt.problems.dag import objective as makespan
+from dlopt.verify import SearchResult, Size, claims, falsify, save
+from dlopt.verify.shipped_instances import MAX_PROOF_SIZE, shipped_instances
+from dlopt.verify.shrinking import instance_size
 
 FLAWED = [
     ("iit", "opr:literal-timeline", "transmission-duration"),
@@ -44,7 +50,7 @@ SOUND = [
 
 @pytest.mark.parametrize(("stem", "name", "kind"), FLAWED)
 def test_a_flaw_is_found_again_from_nothing(stem, name, kind):
-    found = falsify(stem, name, kind=kind, examples=600).finding
+    found = falsify(stem, name, kind=kind, examples=600, shipped=False).finding
     assert found.kind == kind
     again = solve(found.instance, name, objective=found.goal.name)
     assert again.status is Status.UNSOUND
@@ -55,7 +61,7 @@ def test_a_flaw_is_found_again_from_nothing(stem, name, kind):
 
 @pytest.mark.parametrize(("stem", "name", "claim"), FALSE)
 def test_a_claim_that_is_no_violation_is_broken(stem, name, claim):
-    found = falsify(stem, name, claim=claim, examples=600).finding
+    found = falsify(stem, name, claim=claim, examples=600, shipped=False).finding
     assert found.kind == "worse-than-claimed"
     assert found.claim == claim
     assert found.texts
@@ -63,7 +69,7 @@ def test_a_claim_that_is_no_violation_is_broken(stem, name, claim):
 
 @pytest.mark.parametrize(("stem", "name"), SOUND)
 def test_nothing_is_found_of_what_is_sound(stem, name):
-    search = falsify(stem, name, examples=60)
+    search = falsify(stem, name, examples=60, shipped=False)
     assert search.finding is None
     assert search.tried + search.not_applicable == 60
     assert search.tried > 0
@@ -82,13 +88,15 @@ def test_a_kind_that_does_not_exist_is_refused(stem):
         "bound-violated",
         "worse-than-claimed",
     ):
-        assert falsify(stem, first, kind=kind, examples=1).finding is None
+        assert falsify(stem, first, kind=kind, examples=1, shipped=False).finding is None
 
 
 def test_equal_seeds_find_equal_instances():
-    first, again = (falsify("bag", "gds:literal", examples=300, seed=5).finding for _ in range(2))
-    assert first == again
-    other = [falsify("bag", "gds:literal", examples=300, seed=seed).tried for seed in range(6)]
+    def search(seed):
+        return falsify("bag", "gds:literal", examples=300, seed=seed, shipped=False)
+
+    assert search(5).finding == search(5).finding
+    other = [search(seed).tried for seed in range(6)]
     assert len(set(other)) > 1
 
 
@@ -214,7 +222,7 @@ def test_enumeration_finds_what_random_sampling_does_not(monkeypatch):
 
     monkeypatch.setattr(falsification, "INSTANCES_PER_ROUND", 0)
     monkeypatch.setattr("dlopt.verify.strategies.find_by_hypothesis", lambda *a, **k: None)
-    search = falsify("admission", "edf-opr-mn:literal", examples=3000)
+    search = falsify("admission", "edf-opr-mn:literal", examples=3000, shipped=False)
     assert search.phase == "enumeration"
     assert search.finding.size <= (2, 2)
 
@@ -225,7 +233,11 @@ def test_hypothesis_finds_what_the_others_do_not(monkeypatch):
     monkeypatch.setattr(falsification, "MAX_ENUMERATED", 0)
     monkeypatch.setattr(falsification, "RandomSource", lambda rng: searching_lightest())
     search = falsify(
-        "multistage", "multi-stage:literal-F9", kind="starts-before-arrival", examples=3000
+        "multistage",
+        "multi-stage:literal-F9",
+        kind="starts-before-arrival",
+        examples=3000,
+        shipped=False,
     )
     assert search.phase == "hypothesis"
     assert search.finding.kind == "starts-before-arrival"
@@ -268,7 +280,7 @@ def test_no_gap_is_larger_than_all(monkeypatch):
 
 def test_instances_without_a_gap_are_counted_by_the_reason(monkeypatch):
     monkeypatch.setattr("dlopt.verify.gap_search.MAX_SHRINKING_RUNS", 0)
-    search = falsify("multistage", "multi-stage", target="gap", examples=15)
+    search = falsify("multistage", "multi-stage", target="gap", examples=15, seed=3)
     reasons = dict(search.skip_reasons)
     assert sum(reasons.values()) == search.not_applicable
     assert reasons["no optimum is proven for plans of class any"] > 0
@@ -383,3 +395,92 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path):
     finding = falsify("admission", of(failing), examples=30).finding
     with pytest.raises(NotApplicableError, match="cannot make"):
         save(finding, tmp_path / "file" / "folder")
+
+
+def test_the_shipped_instances_come_first():
+    """Small ones first; they are no part of the limit on instances."""
+    search = falsify("bag", "gds:literal-duplicate", examples=1)
+    assert search.phase == "shipped instances"
+    assert 1 <= search.shipped == search.tried
+    assert search.not_applicable == 0
+    nothing = falsify("dag", "heft", examples=5)
+    assert nothing.finding is None
+    assert nothing.shipped == len(list_instances("dag"))
+    assert nothing.tried == nothing.shipped + 5
+    assert falsify("dag", "heft", examples=5, shipped=False).shipped == 0
+
+
+def test_exact_methods_get_small_shipped_instances_only():
+    small = shipped_instances("bag", small=True)
+    assert 0 < len(small) < len(shipped_instances("bag"))
+    assert max(math.prod(instance_size(one)[:2]) for one in small) <= MAX_PROOF_SIZE
+    assert all(one.exact for one in shipped_instances("admission"))
+    assert not any(one.exact for one in shipped_instances("admission", floats=True))
+
+
+def test_a_stream_on_a_busy_cluster_comes_last():
+    assert [one.name for one in shipped_instances("admission")][-2:] == [
+        "hybrid-literal-busy-channel",
+        "as-it-stands",
+    ]
+
+
+def in_file_order(instance, *, objective, limits, hint, seed):
+    """Place the tasks in the order of their numbers, each where it ends first."""
+    paths, free = instance.paths, [0] * len(instance.machines)
+    ends, placed = {}, []
+    for g, graph in enumerate(instance.graphs):
+        for t in range(len(graph.tasks)):
+            options = []
+            for m, at in enumerate(free):
+                into = [edge for edge in graph.edges if edge.target == t]
+                ready = [graph.arrival, at]
+                for edge in into:
+                    end, machine = ends[g, edge.source]
+                    ready.append(end + paths.transfer(edge.data, machine, m))
+                cost = instance.cost(g, t, m)
+                if cost is not None:
+                    options.append((max(ready) + cost, max(ready), m))
+            end, start, m = min(options)
+            free[m], ends[g, t] = end, (end, m)
+            placed.append(Placement(g, t, m, start))
+    plan = Schedule(tuple(placed))
+    return Result(Status.FEASIBLE, plan, value=makespan(instance, plan, objective))
+
+
+def without_eligibility(instance, *, objective, limits, hint, seed):
+    """Run every task on the first machine, one after the other in a topological order."""
+    placed, time = [], 0
+    for g, graph in enumerate(instance.graphs):
+        time = max(time, graph.arrival)
+        for task in graph.order:
+            placed.append(Placement(g, task, 0, time))
+            time += instance.cost(g, task, 0)
+    plan = Schedule(tuple(placed))
+    return Result(Status.FEASIBLE, plan, value=makespan(instance, plan, objective))
+
+
+@pytest.mark.parametrize("shipped", [True, False])
+@pytest.mark.parametrize(
+    ("method", "text", "size"),
+    [(in_file_order, "KeyError: (0, 1)", (2, 1)), (without_eligibility, "TypeError", (2, 2))],
+)
+def test_a_heuristic_that_ignores_a_feature_is_refuted(method, text, size, shipped):
+    found = falsify(
+        "dag", method, objective="makespan", kind="failed", examples=400, shipped=shipped
+    ).finding
+    assert text in found.texts[0]
+    assert found.size == size
+
+
+def test_the_reasons_for_which_a_method_is_skipped_are_counted():
+    search = falsify("bag", "gds", objective="accepted", examples=60, shipped=False)
+    assert sum(count for _, count in search.skip_reasons) == search.not_applicable > 0
+    assert search.skip_reason
+
+
+def test_few_reasons_are_named_in_a_line():
+    reasons = tuple((f"reason {n}", 9 - n) for n in range(6))
+    search = SearchResult(None, 1, 39, 1.0, skip_reasons=reasons)
+    assert search.skip_reason.startswith("reason 0 (9); reason 1 (8); ")
+    assert search.skip_reason.endswith("reason 3 (6); other reasons (9)")
