@@ -15,6 +15,7 @@ from dlopt.cli.console import Exit, err, interruptible, out, quiet_solvers
 from dlopt.cli.json_output import print_result
 from dlopt.cli.options import AsJson, Goal, Imports, Seed, Settings, pairs, writable_folder
 from dlopt.errors import NotApplicableError
+from dlopt.presentation.falsification_searches import size_words
 from dlopt.presentation.wording import counted
 
 if TYPE_CHECKING:
@@ -70,14 +71,30 @@ def falsify(
     settings: Settings = None,
     imports: Imports = None,
     jobs: Annotated[
-        int, typer.Option("--jobs", metavar="N", help="Largest number of tasks or requests.")
+        int,
+        typer.Option(
+            "--jobs",
+            metavar="N",
+            help="Largest number of tasks, or of requests for coreservation.",
+        ),
     ] = 4,
     machines: Annotated[
         int, typer.Option("--machines", metavar="N", help="Largest number of nodes or machines.")
     ] = 3,
     busy: Annotated[
-        bool, typer.Option("--busy", help="Also start from clusters with accepted tasks.")
+        bool,
+        typer.Option(
+            "--busy", help="Start every second stream with accepted tasks, else one of twelve."
+        ),
     ] = False,
+    plain: Annotated[
+        bool,
+        typer.Option("--plain", help="Leave out the rarer features of the instance formats."),
+    ] = False,
+    shipped: Annotated[
+        bool,
+        typer.Option("--shipped/--no-shipped", help="Try the shipped instances first."),
+    ] = True,
     floats: Annotated[
         bool, typer.Option("--floats", help="Use floating-point numbers only.")
     ] = False,
@@ -119,10 +136,11 @@ def falsify(
                 seconds=seconds,
                 examples=examples,
                 seed=seed,
-                size=Size(jobs, machines, busy),
+                size=Size(jobs, machines, busy, plain),
                 floats=floats,
                 options=pairs(settings) if settings else None,
                 progress=progress,
+                shipped=shipped,
             )
         )
     files = _written(search.finding, folder)
@@ -182,17 +200,18 @@ def _print(search: SearchResult, files: tuple[Path, ...]) -> None:
     found = search.finding
     effort = f"{counted(search.tried, 'instance')} in {search.seconds:.1f} s"
     effort += f", {search.rate:.0f} per second"
+    if search.shipped:
+        effort += f", {search.shipped:,} of them shipped"
     if search.not_applicable:
         effort += f"; {search.not_applicable} more skipped: {search.skip_reason}"
     if found is None:
         out.print(f"nothing found: {effort}", markup=False)
         return
-    jobs, machines = found.size
     colour = "yellow" if found.claim == "gap" else "red"
     what = "largest gap" if found.claim == "gap" else f"claim refuted: {found.claim}"
     out.print(f"[{colour}]{what}[/{colour}]", end=" ")
     method = " ".join([found.method, *(f"{k}={v}" for k, v in found.options.items())])
-    size = f"{counted(jobs, 'job')} x {counted(machines, 'machine')}"
+    size = " x ".join(size_words(found))
     out.print(f"({method}, {size})", markup=False)
     for text in found.texts:
         out.print(f"  {text}", markup=False, soft_wrap=True)

@@ -252,7 +252,7 @@ class ReservationChart:
         """Draw the segments and bars, kind by kind, and finish the chart."""
         chart, machines, unit = self.chart, self.instance.machines, self.instance.units.time
         title = clean(self.instance.name) or "Shares of CPUs"
-        text = self._subtitle(note, len(violations))
+        text = self._subtitle(note, violations)
         if chart.is_crowded(max(len(self.solution.shares), len(self.rejected))):
             return draw_utilization(self.page, self.usage(), self.span, title, text, unit)
         names = short_names([request.id for request in self.instance.requests], 12)
@@ -347,13 +347,13 @@ class ReservationChart:
         found = {share.machine for share in self.solution.shares if share.request == request}
         return sorted(found & set(range(len(self.instance.machines))))
 
-    def _subtitle(self, note: str, broken: int) -> str:
+    def _subtitle(self, note: str, violations: Sequence[Violation]) -> str:
         instance, solution = self.instance, self.solution
         parts = [
             f"{len(self.accepted):,} of {len(instance.requests):,} requests accepted",
             f"benefit {shown(float(objective(instance, solution)), 4)}",  # type: ignore[arg-type]
         ]
-        return subtitle(parts, broken, note)
+        return subtitle(parts, violations, note)
 
 
 def stack_blocks(blocks: Sequence[CpuBlock]) -> Iterator[BlockSegment]:

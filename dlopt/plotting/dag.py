@@ -99,7 +99,9 @@ class TaskGraphChart:
         """Draw the bars, kind by kind, and finish the chart with small graphs below."""
         chart, unit = self.chart, self.instance.units.time
         title = clean(self.instance.name) or "Task graphs"
-        text = subtitle(self._statistics(), len(violations), note)
+        if violations:  # what is critical in an infeasible schedule means nothing
+            self.chain, self.bold = CriticalPath((), (), self.makespan), []
+        text = subtitle(self._statistics(), [self._named(one) for one in violations], note)
         if chart.is_crowded(len(self.runs)):
             machines = float(len(self.instance.machines))
             windows = [(run.start, run.end) for run in self.runs]
@@ -263,6 +265,14 @@ class TaskGraphChart:
                     seen.add(Bar(self.chart.row[run.machine], run.start, last))
         yield from sorted(seen)
 
+    def _named(self, broken: Violation) -> Violation:
+        """Return a violation with the name of the machine on which it is, if it is on one."""
+        found = _RESOURCE.fullmatch(broken.resource)
+        machine = None if found is None else found[3]
+        if machine is None or int(machine) >= len(self.instance.machines):
+            return broken
+        return replace(broken, resource=f"machine {self.instance.machines[int(machine)].id}")
+
     def _statistics(self) -> Iterator[str]:
         instance, chain = self.instance, self.chain
         total = sum(len(graph.tasks) for graph in instance.graphs)
@@ -279,6 +289,13 @@ class TaskGraphChart:
                 if len(self.due) > 1
                 else ("late" if late else "in time")
             )
+        if chain.runs:
+            yield self._critical_path_text()
+        if len(self.transfers) > MOST_ARROWS and not self.bold:
+            yield f"{len(self.transfers):,} transfers not drawn"
+
+    def _critical_path_text(self) -> str:
+        chain = self.chain
         spent = [(chain.running, "running"), (chain.sending, "sending"), (chain.idle, "idle")]
         parts = [
             f"{shown(time, 4)} {word}" for time, word in spent if time > SOLVER * self.makespan
@@ -286,9 +303,7 @@ class TaskGraphChart:
         begin = chain.runs[0].start if not chain.constraints else chain.constraints[0].left
         if begin > SOLVER * self.makespan:
             parts.insert(0, f"from {self.chart.instant(begin)} on")
-        yield "critical path: " + ", ".join(parts or ["takes no time"])
-        if len(self.transfers) > MOST_ARROWS and not self.bold:
-            yield f"{len(self.transfers):,} transfers not drawn"
+        return "critical path: " + ", ".join(parts or ["takes no time"])
 
     def known_tasks(self) -> list[tuple[int, int]]:
         """Return the tasks that run."""

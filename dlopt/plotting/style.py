@@ -14,6 +14,7 @@ from matplotlib.textpath import text_to_path
 from matplotlib.ticker import EngFormatter
 
 from dlopt.arithmetic import Number
+from dlopt.result import Violation
 
 # Okabe and Ito's colours, which people with any common colour blindness can tell apart.
 BLACK = "#000000"
@@ -95,8 +96,10 @@ BUSY = BarStyle("busy", "not yet ready", ("#E9E9E9",), "#B4B4B4", "/////", outli
 """Style of the time until a resource is ready."""
 REJECTED = BarStyle("rejected", "rejected", ("#FFFFFF",), "#C9A8A0", "/////", outline=0.5)
 """Style of the windows of rejected tasks and requests."""
-VIOLATION = BarStyle("violation", "violation", ("none",), VERMILLION, outline=1.4)
-"""Style of the outlines of violations."""
+MAX_VIOLATION_TEXT = 100
+"""Longest text of a violation in a subtitle, in characters."""
+VIOLATION = BarStyle("violation", "violation", ("none",), VERMILLION, "/////", outline=1.4)
+"""Style of violations: outlined and hatched, so that an overlap is no border of two bars."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,16 +228,19 @@ def _cut_in_middle(name: str, most: int) -> str:
     return name if len(name) <= most else f"{name[:head]}\N{HORIZONTAL ELLIPSIS}{name[-tail:]}"
 
 
-def subtitle(parts: Iterable[str], broken: int, note: str) -> str:
-    """Return the subtitle of a chart.
+def subtitle(parts: Iterable[str], violations: Sequence[Violation], note: str) -> str:
+    """Return the subtitle of a chart; of an infeasible solution it begins with a violation.
 
     Examples
     --------
-    >>> print(subtitle(["makespan 3"], 2, "heft, feasible"))
-    makespan 3 · 2 violations · heft, feasible
+    >>> overlap = Violation("machine-overlap", "machine 0", 1, 2)
+    >>> print(subtitle(["makespan 3"], [overlap, overlap], "heft, unsound"))
+    machine-overlap on machine 0 in [1, 2] · makespan 3 · 2 violations · heft, unsound
     """
     shown = [part for part in parts if part]
-    if broken:
+    if violations:
+        broken = len(violations)
+        shown = [clean(str(violations[0]), MAX_VIOLATION_TEXT), *shown]
         shown.append(f"{broken:,} violation{'s' * (broken > 1)}")
     return " \N{MIDDLE DOT} ".join([*shown, *([clean(note, 40)] if note else [])])
 

@@ -41,14 +41,36 @@ def _fields(search: SearchResult | Finding) -> Iterator[tuple[str, str]]:
     else:
         yield from _finding_fields(search.finding)
     tried = f"{counted(search.tried, 'instance')} in {search.seconds:.1f} s"
+    if search.shipped:
+        tried += f", {search.shipped:,} of them shipped"
     yield "tried", tried if search.phase is None else f"{tried}, found by {search.phase}"
     if search.not_applicable:
         skipped = counted(search.not_applicable, "instance")
         yield "skipped", f"{skipped}: {search.skip_reason}"
 
 
+def size_words(found: Finding) -> tuple[str, ...]:
+    """Return how many tasks, requests and so on the instance of a finding has, and machines.
+
+    Examples
+    --------
+    >>> from dlopt.verify import falsify
+    >>> size_words(falsify("bag", "gds:literal-duplicate").finding)
+    ('1 task', '2 machines')
+    """
+    instance, (jobs, machines) = found.instance, found.size
+    if found.stem in ("dag", "bag"):
+        return counted(jobs, "task"), counted(machines, "machine")
+    if found.stem == "coreservation":
+        return counted(len(instance.requests), "request"), counted(machines, "machine")
+    parts = [] if found.stem == "iit" else [counted(len(instance.tasks), "task")]
+    if found.stem == "multistage" and instance.reservations:
+        parts = parts[: len(instance.tasks)]  # none is no part of the size
+        parts.append(counted(len(instance.reservations), "reservation"))
+    return *parts, counted(machines, "node")
+
+
 def _finding_fields(found: Finding) -> Iterator[tuple[str, str]]:
-    jobs, machines = found.size
     what = "the largest gap" if found.claim == "gap" else f"a violation of the claim {found.claim}"
     yield "found", f"{what} of {found.method} ({found.stem})"
     yield "kind", found.kind
@@ -60,4 +82,4 @@ def _finding_fields(found: Finding) -> Iterator[tuple[str, str]]:
         yield found.goal.name, amount(found.result.value)
     if found.optimum is not None and found.optimum.value is not None:
         yield "optimum", amount(found.optimum.value)
-    yield "instance", f"{jobs} jobs, {machines} machines"
+    yield "instance", ", ".join(size_words(found))

@@ -157,7 +157,7 @@ def talking(answer):
 @pytest.mark.parametrize(
     ("change", "kind", "text"),
     [
-        (boasting, "failed-verification", "its value is 0, not 1"),
+        (boasting, "failed-verification", "it reports accepted 1, but the schedule has accepted 0"),
         (failing, "failed", "ZeroDivisionError: by zero"),
         (talking, "failed", "it returned a str, not a Result"),
     ],
