@@ -50,12 +50,14 @@ def unusual_features(value: Any) -> Iterator[int]:
 
 
 def plainer_candidates(instance: Any) -> Iterator[Maker]:
-    """Yield makers of the instance with times in place of None, or tasks numbered topologically.
+    """Yield makers of the instance with times for None, without LANs, or numbered topologically.
 
     Words and truth values are replaced by their defaults with all other fields.
     """
     yield from _with_times(instance)
     if isinstance(instance, TaskGraphs):
+        if instance.network.lans:
+            yield partial(_without_lans, instance)
         for index, graph in enumerate(instance.graphs):
             if any(edge.source > edge.target for edge in graph.edges):
                 yield partial(_with_graph, instance, index, graph)
@@ -90,6 +92,16 @@ def _replaced(record: Any, name: str, make: Maker) -> Any:
 
 def _with_entry(entries: tuple[Any, ...], at: int, make: Maker) -> tuple[Any, ...]:
     return (*entries[:at], make(), *entries[at + 1 :])
+
+
+def _without_lans(instance: TaskGraphs) -> TaskGraphs:
+    """Return the instance with all machines in no LAN, and graphs that come from none."""
+    network = replace(instance.network, convention="direct", lans=(), wan_links=())
+    machines = tuple(replace(machine, lan=None) for machine in instance.machines)
+    graphs = tuple(
+        replace(graph, lan=None, input=0, output=0, one_lan=False) for graph in instance.graphs
+    )
+    return replace(instance, machines=machines, graphs=graphs, network=network)
 
 
 def _with_graph(instance: TaskGraphs, index: int, graph: Graph) -> TaskGraphs:
