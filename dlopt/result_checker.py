@@ -238,18 +238,7 @@ def checked_result(query: Query, answer: Result[Any]) -> Result[Any]:
     if found or wrong or recomputed is None:
         if entry.claim == "literal-unsound":
             return replace(answer, status=Status.UNSOUND, bound=None, proof=None)
-        what = (
-            str(found[0])
-            if found
-            else wrong_value_text(
-                query.module,
-                instance,
-                answer.solution,
-                goal.name,
-                reported=claimed,
-                actual=recomputed,
-            )
-        )
+        what = str(found[0]) if found else _wrong_value_text(query, answer, recomputed)
         raise InvalidResultError(f"the result of {entry.name} is invalid: {what}", instance, answer)
     value = _in_number_type(recomputed, rational)
     answer = covering_accepted_plans(query, replace(answer, value=value))
@@ -267,6 +256,17 @@ def checked_result(query: Query, answer: Result[Any]) -> Result[Any]:
         why = "value and bound differ" + (f": {answer.reason}" if answer.reason else "")
         return replace(answer, status=Status.FEASIBLE, reason=why)
     return answer
+
+
+def _wrong_value_text(query: Query, answer: Result[Any], actual: Value | None) -> str:
+    return wrong_value_text(
+        query.module,
+        query.instance,
+        answer.solution,
+        query.goal.name,
+        reported=answer.value,
+        actual=actual,
+    )
 
 
 def disproof(goal: Objective, answer: Result[Any], others: Iterable[Result[Any]]) -> str | None:

@@ -15,8 +15,7 @@ from dlopt.cli.console import Exit, err, interruptible, out, quiet_solvers
 from dlopt.cli.json_output import print_result
 from dlopt.cli.options import AsJson, Goal, Imports, Seed, Settings, pairs, writable_folder
 from dlopt.errors import NotApplicableError
-from dlopt.presentation.falsification_searches import size_words
-from dlopt.presentation.wording import counted
+from dlopt.presentation.falsification_searches import effort_text, size_words
 
 if TYPE_CHECKING:
     from dlopt.verify import Finding, SearchResult
@@ -197,11 +196,10 @@ def _written(finding: Finding | None, folder: Path) -> tuple[Path, ...]:
 
 
 def _print(search: SearchResult, files: tuple[Path, ...]) -> None:
+    from dlopt.verify.found_counterexamples import SHIPPED
+
     found = search.finding
-    effort = f"{counted(search.tried, 'instance')} in {search.seconds:.1f} s"
-    effort += f", {search.rate:.0f} per second"
-    if search.shipped:
-        effort += f", {search.shipped:,} of them shipped"
+    effort = f"{effort_text(search)}, {search.rate:.0f} per second"
     if search.not_applicable:
         effort += f"; {search.not_applicable} more skipped: {search.skip_reason}"
     if found is None:
@@ -217,7 +215,8 @@ def _print(search: SearchResult, files: tuple[Path, ...]) -> None:
         out.print(f"  {text}", markup=False, soft_wrap=True)
     if found.impossible:
         out.print("  no plan has the reported value: proven by the exact method")
-    out.print(f"found by {search.phase}: {effort}", markup=False)
+    how = "in a shipped instance" if search.phase == SHIPPED else f"by {search.phase}"
+    out.print(f"found {how}: {effort}", markup=False)
     for file in files:
         out.print(f"written: {file}", markup=False, soft_wrap=True)
 

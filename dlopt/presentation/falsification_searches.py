@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dlopt.presentation.layout import html_fields, labelled_lines
 from dlopt.presentation.results import html_of as result_html
 from dlopt.presentation.wording import amount, counted, percentage
-from dlopt.verify.found_counterexamples import Finding, SearchResult
+from dlopt.verify.found_counterexamples import SHIPPED, Finding, SearchResult
 
 MAX_TEXTS = 3
 """Violations that a summary names; `Finding.texts` has them all."""
@@ -40,13 +40,28 @@ def _fields(search: SearchResult | Finding) -> Iterator[tuple[str, str]]:
         yield "found", "nothing"
     else:
         yield from _finding_fields(search.finding)
-    tried = f"{counted(search.tried, 'instance')} in {search.seconds:.1f} s"
-    if search.shipped:
-        tried += f", {search.shipped:,} of them shipped"
-    yield "tried", tried if search.phase is None else f"{tried}, found by {search.phase}"
+    tried = effort_text(search)
+    without_phase = search.phase in (None, SHIPPED)
+    yield "tried", tried if without_phase else f"{tried}, found by {search.phase}"
     if search.not_applicable:
         skipped = counted(search.not_applicable, "instance")
         yield "skipped", f"{skipped}: {search.skip_reason}"
+
+
+def effort_text(search: SearchResult) -> str:
+    """Return how many instances were tried, and in which time.
+
+    Examples
+    --------
+    >>> effort_text(SearchResult(None, tried=200, not_applicable=0, seconds=0.5, shipped=12))
+    '200 instances and 12 shipped ones in 0.5 s'
+    """
+    tried = counted(search.tried, "instance")
+    if search.shipped and not search.tried:
+        tried = counted(search.shipped, "shipped instance")
+    elif search.shipped:
+        tried += f" and {search.shipped:,} shipped ones"
+    return f"{tried} in {search.seconds:.1f} s"
 
 
 def size_words(found: Finding) -> tuple[str, ...]:

@@ -52,19 +52,18 @@ class SearchBudget:
     def exhausted(self) -> bool:
         """Whether the search must end; instances that the method rejects count, too."""
         if self.examples is not None:
-            return self.tried + self.not_applicable - self.shipped >= self.examples
+            return self.tried + self.not_applicable >= self.examples
         return self.elapsed >= self.seconds
 
     def count(self, applied: bool, shipped: bool = False) -> None:
         """Count an instance, to which the method applied or not; a shipped one if it did."""
-        if shipped and not applied:
-            return
-        self.shipped += shipped
-        if applied:
+        if shipped:
+            self.shipped += applied
+        elif applied:
             self.tried += 1
         else:
             self.not_applicable += 1
         now = time.perf_counter()
         if self._progress is not None and now - self._last_report >= REPORT_INTERVAL_S:
             self._last_report = now
-            self._progress(self.tried)
+            self._progress(self.tried + self.shipped)

@@ -21,7 +21,7 @@ from dlopt.verify.budget import Progress, SearchBudget
 from dlopt.verify.choice_sequence import Choices, RandomSource, instances_of_weight
 from dlopt.verify.claim import CLAIM_KINDS, Claim, ClaimViolation, Trial
 from dlopt.verify.claim_table import claim as claim_of
-from dlopt.verify.found_counterexamples import Finding, SearchResult
+from dlopt.verify.found_counterexamples import SHIPPED, Finding, SearchResult
 from dlopt.verify.gap_search import anneal
 from dlopt.verify.instance_builders import SMALL, Builder, Size, builder
 from dlopt.verify.method_under_test import (
@@ -32,7 +32,7 @@ from dlopt.verify.method_under_test import (
     Options,
     objective_for,
     resolve_method,
-    run_applicable_method,
+    run_method,
     run_registered,
 )
 from dlopt.verify.shipped_instances import shipped_instances
@@ -139,11 +139,7 @@ def falsify(
         raise NotApplicableError(f"target must be claim or gap, got {target!r}")
     if not seconds > 0 or (examples is not None and examples < 1):
         raise NotApplicableError("seconds and examples must be positive")
-    if objective is not None:
-        objective = aliases.current_objective(stem, objective)
-    if objective is not None and objective not in entry.objectives:
-        known = known_names(objective, entry.objectives)
-        raise NotApplicableError(f"{entry.name} has no objective {objective!r} ({known})")
+    objective = _known_objective(entry, objective)
     budget = SearchBudget(seconds, examples, progress)
     read = None if options is None else entry.read_options(options)
     builds = [_builder(stem, one, floats) for one in _sizes(entry, size)]
@@ -161,6 +157,23 @@ def falsify(
     first = shipped_instances(stem, floats, entry.kind != "heuristic") if shipped else ()
     search = _CounterexampleSearch(entry, wanted, kind, goal, budget, seed, builds, chosen, first)
     return search.run()
+
+
+def _known_objective(entry: Method, objective: str | None) -> str | None:
+    """Return an objective by its current name.
+
+    Raises
+    ------
+    NotApplicableError
+        If the method does not support it.
+    """
+    if objective is None:
+        return None
+    objective = aliases.current_objective(entry.stem, objective)
+    if objective not in entry.objectives:
+        known = known_names(objective, entry.objectives)
+        raise NotApplicableError(f"{entry.name} has no objective {objective!r} ({known})")
+    return objective
 
 
 def _builder(stem: str, size: Size, floats: bool) -> Builder:
@@ -233,7 +246,7 @@ class _CounterexampleSearch:
 
     def _phases(self) -> Iterator[tuple[str, Callable[[], None]]]:
         """Yield the generators of instances in turn; each round is twice as long as the last."""
-        yield "shipped instances", partial(self._try_each, iter(self.shipped), shipped=True)
+        yield SHIPPED, partial(self._try_each, iter(self.shipped), shipped=True)
         rng = random.Random(self.seed)
         builds = cycle(self.builds)
         slowdown = 1 if len(self.builds) == 1 else PROOF_SLOWDOWN
@@ -263,12 +276,7 @@ class _CounterexampleSearch:
 
     def _is_counterexample(self, instance: Header, shipped: bool = False) -> bool:
         """Try an instance; keep the smallest counterexample."""
-        trial = None
-        try:
-            trial = self._trial(instance)
-        except NotApplicableError as error:
-            if not shipped:
-                self.skipped[str(error)] += 1
+        trial = self._trial(instance, None if shipped else self.skipped)
         self.budget.count(trial is not None, shipped)
         example = None if trial is None else self._counterexample(trial)
         if example is None:
@@ -277,19 +285,15 @@ class _CounterexampleSearch:
             self.found = example
         return True
 
-    def _trial(self, instance: Header) -> Trial:
-        """Run the method.
-
-        Raises
-        ------
-        NotApplicableError
-            If it does not apply.
-        """
+    def _trial(self, instance: Header, reasons: Counter[str] | None = None) -> Trial | None:
+        """Run the method; None if it does not apply, and the reason is counted."""
         goal = objective_for(self.entry, instance, self.objective)
         if goal is None:
-            raise NotApplicableError("the objective does not suit the instance")
+            if reasons is not None:
+                reasons["the objective does not suit the instance"] += 1
+            return None
         answers = AnswerCache(instance, goal, self.seed)
-        answer = run_applicable_method(
+        answer = run_method(
             self.entry,
             instance,
             goal.name,
@@ -297,7 +301,10 @@ class _CounterexampleSearch:
             options=self.options,
             hint=answers.hint() if self.entry.kind == "exact" else None,
             limits=SEARCH_LIMITS,
+            reasons=reasons,
         )
+        if answer is None:
+            return None
         return Trial(self.entry, instance, answer, self.seed, self.options, answers)
 
     def _counterexample(self, trial: Trial) -> _Counterexample | None:
@@ -316,10 +323,8 @@ class _CounterexampleSearch:
             nonlocal example
             if time.perf_counter() > until and self.budget.examples is None:
                 return False
-            try:
-                again = self._counterexample(self._trial(smaller))
-            except NotApplicableError:
-                return False
+            trial = self._trial(smaller)
+            again = None if trial is None else self._counterexample(trial)
             example = again or example
             return again is not None
 

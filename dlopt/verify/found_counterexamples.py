@@ -24,6 +24,9 @@ Draw = Callable[[Header, AnyResult, Path], object]
 MAX_SKIP_REASONS = 4
 """Reasons that are named in a line; `SearchResult.skip_reasons` has them all."""
 
+SHIPPED = "shipped instances"
+"""The phase of a search in which shipped instances are tried."""
+
 METHOD_DOES_NOT_APPLY = "the method does not apply"
 """Why a search skips an instance, unless it says otherwise."""
 
@@ -101,8 +104,8 @@ class SearchResult(PresentedRecord):
     ----------
     finding : Finding or None
     tried : int
-        Number of instances on which the method was run, shipped ones too; without those tried
-        while shrinking.
+        Number of instances on which the method was run, without shipped ones, and without those
+        tried while shrinking.
     not_applicable : int
         Number of instances to which it does not apply, or, of a search for gaps, that have none.
     seconds : float
@@ -114,7 +117,7 @@ class SearchResult(PresentedRecord):
         Why the method does not apply, or, of a search for gaps, why instances have none; and of
         how many instances, the most frequent first.
     shipped : int
-        How many of `tried` are shipped instances.
+        Number of shipped instances on which the method was run before.
     """
 
     PRESENTED_BY: ClassVar[str] = "dlopt.presentation.falsification_searches"
@@ -139,7 +142,7 @@ class SearchResult(PresentedRecord):
     @property
     def rate(self) -> float:
         """Instances tried per second."""
-        return self.tried / self.seconds if self.seconds else 0.0
+        return (self.tried + self.shipped) / self.seconds if self.seconds else 0.0
 
 
 def save(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -89,6 +90,7 @@ def run_method(
     options: Options | None = None,
     hint: Any = None,
     limits: Limits = PROOF_LIMITS,
+    reasons: Counter[str] | None = None,
 ) -> Answer | None:
     """Return the answer of a method to an instance; None if it does not apply.
 
@@ -105,35 +107,14 @@ def run_method(
         For exact methods, which otherwise compute hints themselves.
     limits : Limits
         For exact methods; heuristics have none.
-    """
-    try:
-        return run_applicable_method(
-            entry, instance, objective, seed, options=options, hint=hint, limits=limits
-        )
-    except NotApplicableError:
-        return None
-
-
-def run_applicable_method(
-    entry: Method,
-    instance: Header,
-    objective: str | None = None,
-    seed: int = 0,
-    *,
-    options: Options | None = None,
-    hint: Any = None,
-    limits: Limits = PROOF_LIMITS,
-) -> Answer:
-    """Return the answer of a method to an instance to which it applies; see `run_method`.
-
-    Raises
-    ------
-    NotApplicableError
-        If it does not apply; the message is the reason.
+    reasons : Counter of str, optional
+        Why methods do not apply is counted there.
     """
     goal = objective_for(entry, instance, objective)
     if goal is None:
-        raise NotApplicableError("the objective does not suit the instance")
+        if reasons is not None:
+            reasons["the objective does not suit the instance"] += 1
+        return None
     options = options or {}
     try:
         reason = entry.reason_against(instance, goal.name)
@@ -152,8 +133,10 @@ def run_applicable_method(
         else:
             result = _checked_result(Query.of(instance, entry, goal.name), seed, options)
         return Answer(goal, result)
-    except NotApplicableError:
-        raise
+    except NotApplicableError as error:
+        if reasons is not None:
+            reasons[str(error)] += 1
+        return None
     except InvalidResultError as error:
         result = error.result
         if result.violations:

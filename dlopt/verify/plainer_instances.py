@@ -6,17 +6,17 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TypeAlias
 
 from dlopt.problems.dag import Graph
 from dlopt.problems.dag import Instance as TaskGraphs
 from dlopt.problems.validated_record import HEADER_FIELDS, Record
 
-Maker = Callable[[], Any]
+Maker: TypeAlias = Callable[[], object]
 """Builds a candidate, or a part of one; an invalid candidate raises."""
 
 
-def unusual_features(value: Any) -> Iterator[int]:
+def unusual_features(value: object) -> Iterator[int]:
     """Yield how often an instance has each unusual feature.
 
     These are words and truth values that differ from their defaults, times that are None, edges
@@ -49,7 +49,7 @@ def unusual_features(value: Any) -> Iterator[int]:
                 yield from unusual_features(entry)
 
 
-def plainer_candidates(instance: Any) -> Iterator[Maker]:
+def plainer_candidates(instance: object) -> Iterator[Maker]:
     """Yield makers of the instance with times for None, without LANs, or numbered topologically.
 
     Words and truth values are replaced by their defaults with all other fields.
@@ -63,7 +63,7 @@ def plainer_candidates(instance: Any) -> Iterator[Maker]:
                 yield partial(_with_graph, instance, index, graph)
 
 
-def _with_times(value: Any) -> Iterator[Maker]:
+def _with_times(value: object) -> Iterator[Maker]:
     """Yield makers of the value with one None in a tuple replaced by another entry, or by 1."""
     if isinstance(value, Record):
         for item in dataclasses.fields(value):  # type: ignore[arg-type]
@@ -72,7 +72,7 @@ def _with_times(value: Any) -> Iterator[Maker]:
                 for make in _with_times(old):
                     yield partial(_replaced, value, item.name, make)
     elif isinstance(value, tuple):
-        times = [1, *(entry for entry in value if entry is not None)]
+        times: list[object] = [1, *(entry for entry in value if entry is not None)]
         for at, entry in enumerate(value):
             if entry is None:
                 for time in dict.fromkeys(times):
@@ -82,15 +82,15 @@ def _with_times(value: Any) -> Iterator[Maker]:
                     yield partial(_with_entry, value, at, make)
 
 
-def _given(value: Any) -> Any:
+def _given(value: object) -> object:
     return value
 
 
-def _replaced(record: Any, name: str, make: Maker) -> Any:
-    return replace(record, **{name: make()})
+def _replaced(record: Record, name: str, make: Maker) -> Record:
+    return replace(record, **{name: make()})  # type: ignore[type-var]
 
 
-def _with_entry(entries: tuple[Any, ...], at: int, make: Maker) -> tuple[Any, ...]:
+def _with_entry(entries: tuple[object, ...], at: int, make: Maker) -> tuple[object, ...]:
     return (*entries[:at], make(), *entries[at + 1 :])
 
 
@@ -112,5 +112,5 @@ def _with_graph(instance: TaskGraphs, index: int, graph: Graph) -> TaskGraphs:
     )
     tasks = tuple(graph.tasks[task] for task in graph.order)
     plain = replace(graph, tasks=tasks, edges=edges)
-    graphs = _with_entry(tuple(instance.graphs), index, partial(_given, plain))
+    graphs = (*instance.graphs[:index], plain, *instance.graphs[index + 1 :])
     return replace(instance, graphs=graphs)

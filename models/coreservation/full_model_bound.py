@@ -103,7 +103,8 @@ def milp_bound(state: PortfolioState, level: str, share: float = 1) -> UpperBoun
     Raises
     ------
     TimeoutError
-        If there is no bound in time.
+        If there is no bound in time, or none that can be believed: within its tolerance HiGHS may
+        call infeasible what proven levels leave, although a schedule is known.
     """
     scaled = state.scaled
     model = milp.MilpModel(scaled, symmetric=state.options.symmetric)
@@ -120,7 +121,7 @@ def milp_bound(state: PortfolioState, level: str, share: float = 1) -> UpperBoun
     with state.watching(read) as report:
         outcome = model.maximise(level, limits, state.options.solver, state.seed, report)
     if outcome.status is Status.INFEASIBLE:
-        raise SolverError(f"{outcome.solver} excludes a schedule that was found")
+        raise TimeoutError
     assignment, proven = read(outcome)
     state.update_incumbent(assignment)
     if proven is None:

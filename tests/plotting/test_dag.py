@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch
 
@@ -17,7 +16,6 @@ from dlopt.plotting import PROBLEMS, draw_solution, plot
 from dlopt.plotting.critical_path import critical_path, placed_tasks
 from dlopt.plotting.dag import MAX_NAMED, MOST_ARROWS, MOST_GRAPHS
 from dlopt.plotting.layered_layout import layered
-from dlopt.plotting.style import VERMILLION, VIOLATION
 from dlopt.plotting.task_graph import MOST_TASKS
 from dlopt.problems.admission import Solution as OtherSolution
 from dlopt.problems.dag import (
@@ -336,28 +334,6 @@ def test_what_is_broken_is_outlined() -> None:
     )
     assert "violation" not in kinds(draw_solution(DIAMOND, PLAN, violations=nowhere))
     assert extents(draw_solution(LANS, SPREAD, violations=nowhere), "violation") == [(0, 7)]
-
-
-def test_the_subtitle_names_the_first_violation_and_its_machine() -> None:
-    overlap = Violation("machine-overlap", "machine 1", 1, 2, 1)
-    figure = draw_solution(DIAMOND, PLAN, violations=(overlap,), note="m, unsound")
-    name = DIAMOND.machines[1].id
-    subtitle = figure.texts[1].get_text().replace("\n", " ")
-    assert (
-        subtitle == f"machine-overlap on machine {name} in [1, 2] by 1"
-        " · 4 tasks · in time · 1 violation · m, unsound"
-    )
-    strange = Violation("unknown-machine", "machine 7")
-    [text] = [t for t in texts(draw_solution(DIAMOND, PLAN, violations=(strange,))) if "·" in t]
-    assert text.startswith("unknown-machine on machine 7 · ")
-
-
-def test_violations_are_hatched() -> None:
-    overlap = Violation("machine-overlap", "machine 1", 1, 2, 1)
-    figure = draw_solution(DIAMOND, PLAN, violations=(overlap,))
-    [bars] = [one for one in figure.axes[0].collections if one.get_gid() == "violation"]
-    assert bars.get_hatch() == VIOLATION.hatch
-    assert to_hex(bars.get_edgecolor()[0]) == VERMILLION.lower()
 
 
 def test_a_task_where_it_cannot_run_is_left_out() -> None:

@@ -19,19 +19,20 @@ from dlopt.problems.coreservation import (
     staircase,
     step,
 )
+from dlopt.problems.coreservation.benefit_functions import Points
 from dlopt.verify.choice_sequence import Choices
 from dlopt.verify.instance_builders.size_limits import GAPS, SMALL, Size, rare
 
-_SHAPES: tuple[Any, ...] = (step(), linear(), affine(Fraction(1, 3)), staircase(2), staircase(3))
-_SHAPES_FROM_0: tuple[Any, ...] = tuple(one for one in _SHAPES if one[1] != (0, Fraction(1, 3)))
-_RARE_SHAPES: tuple[Any, ...] = (
+_SHAPES: tuple[Points, ...] = (step(), linear(), affine(Fraction(1, 3)), staircase(2), staircase(3))
+_SHAPES_FROM_0: tuple[Points, ...] = tuple(one for one in _SHAPES if one[1] != (0, Fraction(1, 3)))
+_RARE_SHAPES: tuple[Points, ...] = (
     ((0, 0), (Fraction(1, 2), Fraction(3, 4)), (1, 1)),  # concave
     ((0, 0), (Fraction(1, 2), Fraction(1, 4)), (1, 1)),  # convex
     ((0, 0), (Fraction(1, 2), Fraction(1, 2)), (1, Fraction(1, 2))),  # a plateau
     ((0, 0), (1, 0)),  # no benefit at all
     ((0, 0), (0, Fraction(1, 4)), (Fraction(1, 3), Fraction(1, 4)), (1, Fraction(2, 3))),
 )
-_RARE_SHAPES_FROM_0: tuple[Any, ...] = _RARE_SHAPES[:-1]
+_RARE_SHAPES_FROM_0: tuple[Points, ...] = _RARE_SHAPES[:-1]
 _ROOM: tuple[Number, ...] = (4, 5, 6, 8, 10, 0, 1, 2, 12, Fraction(7, 2))
 _LENGTHS: tuple[Number, ...] = (1, 1, 2, 3, 5, Fraction(1, 2))
 

@@ -9,6 +9,7 @@ from fractions import Fraction
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,6 +20,7 @@ from dlopt.heuristics.dag.flat_arrays import LISTS, FlatInstance
 from dlopt.heuristics.dag.instance_arrays import InstanceArrays
 from dlopt.heuristics.dag.lan_assignment import assign_lans
 from dlopt.heuristics.dag.list_moves import MAKESPAN, TARDY, TARDY_THEN_RESPONSE
+from dlopt.heuristics.dag.list_passes import find_slot
 from dlopt.heuristics.dag.list_plus import CRITERIA, TOO_LARGE, list_plus
 from dlopt.heuristics.dag.list_search import ListSearch, initial_state
 from dlopt.incumbents import Offer, wanted
@@ -116,6 +118,14 @@ def test_every_pass_is_a_valid_schedule_and_its_value_is_that_of_the_checker(
             assert value == rank
         else:
             assert value[0] == rank and float(value[1]) == pytest.approx(length)
+
+
+def test_a_task_is_inserted_only_where_it_fits() -> None:
+    """The machine is busy from 0 to 2 and from 5 to 7."""
+    start, finish = np.array([0.0, 5.0]), np.array([2.0, 7.0])
+    previous, tail = np.array([-1, 0]), np.array([1])
+    slots = [find_slot(0, 0.0, cost, start, finish, previous, tail) for cost in (3.0, 3.5, 0.0)]
+    assert slots == [(2.0, 1), (7.0, -1), (0.0, -1)]
 
 
 def test_the_ten_tasks_of_topcuoglu_are_solved() -> None:

@@ -238,6 +238,15 @@ def test_a_task_that_runs_on_one_machine_alone_comes_first() -> None:
         assert solution is not None and solution.placements[1].start == 0
 
 
+def test_sufferage_places_first_what_would_lose_most() -> None:
+    """a ends last, and loses 1 on its other machine; b loses 7."""
+    tasks = Task("a", costs=(5, 6)), Task("b", costs=(2, 9))
+    instance = Instance((Machine("m"), Machine("n")), (Graph("g", tasks),))
+    solution = solve(instance, "sufferage").solution
+    assert solution is not None
+    assert [(place.machine, place.start) for place in solution.placements] == [(1, 0), (0, 0)]
+
+
 def test_bil_counts_the_largest_makespan_again_where_machines_are_missing() -> None:
     """With two ready tasks the second smallest counts first: a has 3 and 3 again, b 3 and 1."""
     tasks = Task("b", costs=(1, 3)), Task("a", costs=(3, None))

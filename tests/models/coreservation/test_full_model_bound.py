@@ -11,11 +11,13 @@ from dlopt.models.coreservation import full_model_bound
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
 from dlopt.models.coreservation.search import PortfolioSearch
 from dlopt.models.coreservation.solutions import build_solution
+from dlopt.models.coreservation.upper_bounds import STEPS
 from dlopt.problems.coreservation import Instance, Machine, Part, Request
 from dlopt.result import Limits, Status
 from tests.models.coreservation.sample_instances import NOW, is_proven_without_a_solver
 
 FINE = Fraction(1, 10**9)
+HALF = Fraction(1, 2) + FINE
 
 
 def fine_instance():
@@ -53,6 +55,42 @@ def test_the_milp_is_tried_within_the_time() -> None:
     assert result.status is Status.OPTIMAL
     knapsacks = solve(fine_instance(), "bound-knapsack", objective="benefit")
     assert result.bound == knapsacks.bound
+
+
+@pytest.mark.parametrize(("unit", "is_tried"), [(10**7, False), (10**8, True)])
+def test_the_milp_is_tried_where_integers_are_very_large(unit: int, is_tried: bool) -> None:
+    """CPU of 3 and of 2 units and 1: nothing is a common multiple."""
+    requests = tuple(
+        Request(f"r{k}", 0, 0, 1, 1, (Part(units * unit + k),)) for k, units in enumerate((3, 2))
+    )
+    scaled = ScaledInstance.from_instance(Instance((Machine("m", 4 * unit + 1),), requests))
+    state = PortfolioSearch(scaled, Budget(Limits())).state
+    step = next(step for step in STEPS if step.name == "full model as a MILP")
+    assert step.applies(state, "rejections") is is_tried
+    assert not step.applies(state, "machines")
+
+
+def test_a_milp_that_excludes_the_schedule_of_a_proven_level_is_no_error() -> None:
+    """HiGHS calls infeasible what the proven benefit leaves, which differs in the ninth digit."""
+    soft = ((0, 0), (HALF, 0), (HALF, Fraction(2, 3)), (1, Fraction(2, 3)), (1, 1))
+    parts = (
+        (Part(2 + FINE / 3, 1 + FINE / 6), Part(2 - FINE, 0)),
+        (Part(3 + FINE / 3, (3 + FINE / 3) / 2, soft), Part(1, 0), Part(4 - FINE, 0)),
+        (Part(4 - FINE, (4 - FINE) / 2, soft),),
+        (Part(2 + 3 * FINE, 1 + 3 * FINE / 2),),
+    )
+    spans = ((3, 6, 8), (4, 5, 9), (1, 2, 3 + FINE), (3, 7, 3))
+    instance = Instance(
+        (Machine("m", ((0, 9 + FINE / 3), (3, 8 + FINE / 3))),),
+        tuple(
+            Request(f"r{k}", 0, start, end, priority, parts[k])
+            for k, (start, end, priority) in enumerate(spans)
+        ),
+    )
+    found = solve(instance, objective="benefit-then-rejections")
+    best = solve(instance, objective="benefit")
+    assert best.status is Status.OPTIMAL
+    assert isinstance(found.value, tuple) and found.value[0] == best.value
 
 
 @pytest.mark.parametrize("formulation", ["cp-sat", "milp"])

@@ -221,8 +221,11 @@ def _delete(  # pragma: no cover
     sizes: Array,
     position: int,
     place: int,
-) -> None:
-    """Delete the task at a place of the block at a position, and the block if it was the last."""
+) -> bool:
+    """Delete the task at a place of the block at a position, and the block if it was the last.
+
+    Return whether it was the last of its block in the order: an insertion may choose another.
+    """
     block = index[_ORDER, position]
     count = index[_COUNT, block] - 1
     index[_COUNT, block] = count
@@ -238,28 +241,64 @@ def _delete(  # pragma: no cover
         sizes[1] += 1
     else:
         _update_block(cells, blocks, index, block)
+    is_last: bool = place == count
+    return is_last
+
+
+@_compiled
+def _append(  # pragma: no cover
+    cells: Array,
+    numbers: Array,
+    blocks: Array,
+    index: Array,
+    sizes: Array,
+    position: int,
+    is_new: bool,
+    due: float,
+    number: int,
+    work: float,
+    supply: float,
+) -> None:
+    """Insert a task as the last of the block at a position, or alone in a new block there."""
+    if is_new:
+        sizes[1] -= 1
+        block = index[_FREE, sizes[1]]
+        for p in range(sizes[0], position, -1):
+            index[_ORDER, p] = index[_ORDER, p - 1]
+        index[_ORDER, position], index[_COUNT, block] = block, 0
+        sizes[0] += 1
+    block = index[_ORDER, position]
+    place = index[_COUNT, block]
+    numbers[block, place] = number
+    cells[_DUE, block, place] = due
+    cells[_WORK, block, place] = work
+    cells[_SUPPLY, block, place] = supply
+    index[_COUNT, block] = place + 1
+    _update_block(cells, blocks, index, block)
 
 
 @_compiled
 def _reduce_first(  # pragma: no cover
     cells: Array, numbers: Array, blocks: Array, index: Array, sizes: Array, work: float
 ) -> None:
-    """Change the work of the first task, or remove it."""
-    if work > 0:
-        block = index[_ORDER, 0]
-        cells[_WORK, block, 0] = work
-        _update_block(cells, blocks, index, block)
-    else:
-        _delete(cells, numbers, blocks, index, sizes, 0, 0)
+    """Change the work of the first task."""
+    block = index[_ORDER, 0]
+    cells[_WORK, block, 0] = work
+    _update_block(cells, blocks, index, block)
 
 
 @_compiled
 def _remove(  # pragma: no cover
     cells: Array, numbers: Array, blocks: Array, index: Array, sizes: Array, due: float, number: int
-) -> None:
-    """Remove the task with a key."""
+) -> tuple[int, bool, bool]:
+    """Remove the task with a key.
+
+    Return the position of its block, whether it was the last of it, and whether it was alone.
+    """
     position, place = _place(cells, numbers, index, sizes, due, number)
-    _delete(cells, numbers, blocks, index, sizes, position, place)
+    before = sizes[0]
+    is_last = _delete(cells, numbers, blocks, index, sizes, position, place)
+    return position, is_last, sizes[0] < before
 
 
 class DeadlineBlocks:
@@ -283,6 +322,7 @@ class DeadlineBlocks:
         self._found = np.empty(OVERLOADED_BATCH, dtype=np.int64)
         self._works = np.empty(OVERLOADED_BATCH)
         self._arrays = _arrays(16)
+        self._removals: list[tuple[int, bool, bool]] = []
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -354,15 +394,32 @@ class DeadlineBlocks:
 
     def remove(self, key: tuple[float, int]) -> QueueEntry:
         """Remove a task, which must be there, by its key."""
-        _remove(*self._arrays, *key)
+        self._removals.append(_remove(*self._arrays, *key))
         return self._forget(key[1])
 
     def reduce_first(self, work: float) -> None:
         """Change the work of the first task, or remove the task if no work is left."""
-        _reduce_first(*self._arrays, float(work))
-        if not work:
+        if work:
+            _reduce_first(*self._arrays, float(work))
+        else:
             assert self._first is not None
-            self._forget(self._first.task.key[1])
+            due, number = self._first.task.key
+            self.remove((float(due), number))
+
+    def put_back(self, entry: QueueEntry, supply: float) -> None:
+        """Undo the last removal of a task since `commit`: the blocks are those of before."""
+        position, is_last, was_alone = self._removals.pop()
+        if is_last:
+            self._reserve(1)
+            place = position, was_alone
+            _append(*self._arrays, *place, *entry.task.key, entry.remaining, supply)
+            self._note(entry)
+        else:
+            self.insert(entry, supply)
+
+    def commit(self) -> None:
+        """Forget how to put back what was removed."""
+        self._removals.clear()
 
     def _forget(self, number: int) -> QueueEntry:
         entry = self._entries.pop(number)

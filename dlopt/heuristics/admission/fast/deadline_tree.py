@@ -13,7 +13,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from operator import sub
-from typing import Any
+from typing import Any, NamedTuple
 
 from dlopt.arithmetic import Number
 from dlopt.heuristics.admission.fast.dispatcher import QueueEntry
@@ -73,6 +73,13 @@ class _TreeNode:
         return other
 
 
+class _Removal(NamedTuple):
+    """What a removal changed: the root, and the lists of all nodes from it to the leaf, before."""
+
+    root: _TreeNode
+    nodes: tuple[tuple[_TreeNode, list[Any], list[QueueKey], list[Number], list[Number]], ...]
+
+
 class DeadlineTree:
     """The waiting tasks by deadline.
 
@@ -96,6 +103,7 @@ class DeadlineTree:
     def __init__(self) -> None:
         self._root = _TreeNode(True, [], [], [], [])
         self._size = 0
+        self._removals: list[_Removal | None] = []
 
     def __len__(self) -> int:
         return self._size
@@ -200,9 +208,7 @@ class DeadlineTree:
             part = part.items[at]
         at = bisect_left(part.keys, key)
         entry: QueueEntry = part.items[at]
-        del part.items[at], part.keys[at], part.works[at], part.slacks[at]
-        self._size -= 1
-        self._update_ancestors(path, part)
+        self._delete(path, part, at)
         return entry
 
     def reduce_first(self, work: Number) -> None:
@@ -213,10 +219,44 @@ class DeadlineTree:
             part = part.items[0]
         if work:
             part.works[0] = work
+            self._update_ancestors(path, part)
         else:
-            del part.items[0], part.keys[0], part.works[0], part.slacks[0]
-            self._size -= 1
-        self._update_ancestors(path, part)
+            self._delete(path, part, 0)
+
+    def put_back(self, entry: QueueEntry, supply: Number) -> None:
+        """Undo the last removal of a task since `commit`: the tree has the shape of before."""
+        removal = self._removals.pop()
+        if removal is None:
+            self.insert(entry, supply)
+            return
+        self._root = removal.root
+        for node, *lists in removal.nodes:
+            node.items, node.keys, node.works, node.slacks = lists
+        self._size += 1
+
+    def commit(self) -> None:
+        """Forget how to put back what was removed."""
+        self._removals.clear()
+
+    def _delete(self, path: list[tuple[_TreeNode, int]], leaf: _TreeNode, at: int) -> None:
+        """Delete a task of a leaf.
+
+        An insertion undoes it, unless the task was the last of its leaf: another leaf would get it.
+        """
+        removal = None
+        if at == len(leaf.items) - 1:
+            nodes = (*(node for node, _ in path), leaf)
+            removal = _Removal(
+                self._root,
+                tuple(
+                    (node, node.items[:], node.keys[:], node.works[:], node.slacks[:])
+                    for node in nodes
+                ),
+            )
+        self._removals.append(removal)
+        del leaf.items[at], leaf.keys[at], leaf.works[at], leaf.slacks[at]
+        self._size -= 1
+        self._update_ancestors(path, leaf)
 
     def _update_ancestors(self, path: list[tuple[_TreeNode, int]], part: _TreeNode) -> None:
         """Update the ancestors of a leaf that was changed, and rebalance."""

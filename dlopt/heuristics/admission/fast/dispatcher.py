@@ -56,6 +56,9 @@ class TaskQueue(Protocol):
     def undo_sent(self, entry: QueueEntry, remaining: Number) -> None:
         """Take back `record_sent`: so much of the first task waited before."""
 
+    def commit(self) -> None:
+        """Forget how to take back what was sent."""
+
 
 class SentPart(NamedTuple):
     """A part of a task that was sent to a node."""
@@ -202,6 +205,7 @@ class Dispatcher:
         """Commit what was sent so far."""
         self._mark = None
         self._log.clear()
+        self.queue.commit()
 
     def take_sent(self) -> list[SentPart]:
         """Return what was committed, and forget it."""
@@ -315,6 +319,9 @@ class SortedTaskQueue:
         if not entry.remaining:
             self.entries.insert(0, entry)
         entry.remaining = remaining
+
+    def commit(self) -> None:
+        """Do nothing: a list is as it was when tasks are put back."""
 
     def insert(self, entry: QueueEntry) -> None:
         """Insert a waiting task."""

@@ -68,6 +68,9 @@ class AdmissionTest(Protocol):
     def undo_sent(self, entry: QueueEntry, remaining: Number) -> None:
         """Take back `record_sent`."""
 
+    def commit(self) -> None:
+        """Forget how to take back what was sent."""
+
     def content(self) -> tuple[StoredTask, ...]:
         """Return the waiting tasks with the rests of their loads."""
 
@@ -157,6 +160,15 @@ class DeadlineIndex(Protocol):
     def remove(self, key: QueueKey) -> QueueEntry:
         """Remove a task, which must be there, by its key."""
 
+    def put_back(self, entry: QueueEntry, supply: Number) -> None:
+        """Undo the last removal of a task since `commit`: all is grouped as it was before it.
+
+        In floats, sums depend on the groups in which they are added up.
+        """
+
+    def commit(self) -> None:
+        """Forget how to put back what was removed."""
+
     def load(self, entries: Sequence[QueueEntry], supplies: Sequence[Number]) -> None:
         """Insert tasks in their order into an empty index."""
 
@@ -240,9 +252,13 @@ class IndexedTest:
         gone = not entry.remaining
         entry.remaining = remaining
         if gone:
-            self.store.insert(entry, entry.task.deadline * self.supply_bound.slope)
+            self.store.put_back(entry, entry.task.deadline * self.supply_bound.slope)
         else:
             self.store.reduce_first(remaining)
+
+    def commit(self) -> None:
+        """Forget how to take back what was sent."""
+        self.store.commit()
 
     def replace(
         self, key: QueueKey, new: QueuedTask | None, cluster: Dispatcher
@@ -255,7 +271,8 @@ class IndexedTest:
         former = self.store.remove(key)
         refused = None if new is None else self.try_admit(new, cluster)
         if refused is not None:
-            self.store.insert(former, former.task.deadline * self.supply_bound.slope)
+            self.store.put_back(former, former.task.deadline * self.supply_bound.slope)
+        self.store.commit()
         return refused
 
     def content(self) -> tuple[StoredTask, ...]:

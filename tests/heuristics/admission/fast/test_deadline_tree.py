@@ -1,5 +1,6 @@
 """Sums and minima of what waits: the tree and the compiled blocks against plain lists."""
 
+import random
 import sys
 from fractions import Fraction
 
@@ -112,6 +113,32 @@ def test_the_blocks_are_the_lists(size, drawn):
         patch.setattr(deadline_blocks_numba, "BLOCK_SIZE", size)
         patch.setattr(deadline_blocks_numba, "OVERLOADED_BATCH", 2 if size == 3 else 64)
         assert_equal_to_lists(DeadlineBlocks(), drawn, float)
+
+
+@pytest.mark.parametrize("store", [DeadlineTree, DeadlineBlocks])
+def test_what_is_put_back_is_grouped_as_before(monkeypatch, store):
+    """Sums of floats depend on the groups, so that equal sums tell equal groups."""
+    monkeypatch.setattr(deadline_tree, "MAX_ITEMS", 4)
+    monkeypatch.setattr(deadline_blocks_numba, "BLOCK_SIZE", 3)
+    for seed in range(40):
+        draw, made, keys = random.Random(seed), store(), []
+        for k in range(draw.randint(1, 60)):
+            task = waiting(k, 0, draw.uniform(0.1, 3), draw.uniform(1, 99), float)
+            made.insert(QueueEntry(task, task.load), task.deadline)
+            keys.append(task.key)
+        made.commit()
+        before = [made.split(key) for key in keys], list(made)
+        removed = []
+        for _ in range(draw.randint(1, len(keys))):
+            if draw.random() < 0.6:
+                removed.append(made.first())
+                made.reduce_first(0.0)
+            else:
+                key = draw.choice([entry.task.key for entry in made])
+                removed.append(made.remove(key))
+        for entry in reversed(removed):
+            made.put_back(entry, entry.task.deadline)
+        assert ([made.split(key) for key in keys], list(made)) == before
 
 
 @pytest.mark.parametrize(("store", "number"), [(DeadlineTree, Fraction), (DeadlineBlocks, float)])
