@@ -38,7 +38,7 @@ $(VENV)/ready: pyproject.toml | $(VENV)/bin/python
 	touch $(VENV)/ready-demo $@
 
 demo: $(VENV)/ready-demo ## solve, compare and draw shipped instances: three pictures and a page in demo/
-	@mkdir -p $(OUT) && rm -f $(OUT)/rows.jsonl
+	@mkdir -p $(OUT) && rm -f $(OUT)/records.jsonl
 	@echo; echo "1 of 4: all methods for one divisible load on three nodes, against the proven optimum"
 	@$(BIN)/dlopt compare instances/iit/three-nodes.json
 	@echo; echo "2 of 4: the shortest schedule of a task graph on three machines, proven optimal"
@@ -48,8 +48,8 @@ demo: $(VENV)/ready-demo ## solve, compare and draw shipped instances: three pic
 	@$(BIN)/dlopt solve instances/coreservation/across-machines.json --method co-rspb --plot $(OUT)/reservations.svg
 	@echo; echo "4 of 4: a batch of methods and instances, and a report of their gaps"
 	@$(BIN)/dlopt batch instances/dag/topcuoglu-10.json instances/dag/chain.json instances/iit/three-nodes.json \
-		instances/iit/four-nodes.json --time-limit 5 --out $(OUT)/rows.jsonl
-	@$(BIN)/dlopt report $(OUT)/rows.jsonl --out $(OUT)/report.html
+		instances/iit/four-nodes.json --time-limit 5 --out $(OUT)/records.jsonl
+	@$(BIN)/dlopt report $(OUT)/records.jsonl --out $(OUT)/report.html
 	@echo; echo "pictures: $(OUT)/task-graph.svg, $(OUT)/admission.svg, $(OUT)/reservations.svg"
 	@echo "open this page in a browser: $(OUT)/report.html"
 	@echo "for the command dlopt in this shell: . $(BIN)/activate"

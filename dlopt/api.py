@@ -7,25 +7,24 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 from dlopt import aliases, registry
-from dlopt.aliases import module_getattr, renamed_property
-from dlopt.arithmetic import PrintableRecord
+from dlopt.aliases import module_getattr
 from dlopt.backends.solver_settings import LogLines, ParameterValue, SolverSettings, solver_settings
-from dlopt.best_known_check import Contradiction, contradictions
+from dlopt.best_known_check import contradictions
 from dlopt.certified_results import CertifiedAttempt
+from dlopt.comparisons import Comparison, ComparisonRow
 from dlopt.errors import DloptError, NotApplicableError
+from dlopt.method_options import MethodOptions, refuse_unused
 from dlopt.method_run import Attempt
-from dlopt.plan_classes import is_in_class_of
-from dlopt.presented_record import TabularRecord
 from dlopt.problems.validated_record import Header, SolutionT_co
 from dlopt.proven_reference import gap_to_proven, proven_best
 from dlopt.query import Query, applicable_objective
 from dlopt.registry import Method
-from dlopt.result import NO_LIMITS, Limits, Objective, Result, Status
+from dlopt.result import NO_LIMITS, Limits, Objective, Result
 from dlopt.result_checker import InvalidResultError, check, disproof
 
 ProgressCallback: TypeAlias = Callable[[Result[Any]], None]
@@ -182,102 +181,6 @@ def _settings_of(
     return SolverSettings(lines, *split_by_solver(parameters))
 
 
-@dataclass(frozen=True, slots=True)
-class ComparisonRow(PrintableRecord):
-    """One method in a comparison.
-
-    Parameters
-    ----------
-    method : Method
-    result : Result or None
-        None if the method failed, or its result was invalid.
-    gap_to_best : float or None
-        The gap to the proven optimum: ``|value - optimum| / |optimum|``, where dates count from
-        `Result.origin`; if no optimum is proven, the gap to the best bound of all methods that
-        holds for the plan class of the value. None where there is nothing to compare.
-        (`Result.gap` is ``|value - bound| / |value|`` with the result's own bound.)
-    error : DloptError or None
-        Why there is no result.
-    """
-
-    method: Method
-    result: Result[Any] | None
-    gap_to_best: float | None
-    error: DloptError | None = None
-
-    behind = renamed_property("behind", "gap_to_best")
-    refuted = renamed_property("refuted", "invalid")
-
-    @property
-    def invalid(self) -> bool:
-        """Whether the result of the method failed verification."""
-        return isinstance(self.error, InvalidResultError)
-
-    @property
-    def failure(self) -> str | None:
-        """Why there is no result, as text, or None if there is one."""
-        if self.error is None:
-            return None
-        return f"{'INVALID' if self.invalid else 'failed'}: {self.error}"
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison(TabularRecord):
-    """Every applicable method on one instance.
-
-    Parameters
-    ----------
-    instance : Instance
-    objective : str
-    reference : Result or None
-        What is proven best: an optimum, of an exact method if one has proven it; else the tightest
-        bound of any method; else the result of the first exact method.
-    rows : tuple of ComparisonRow
-    skipped : tuple of (str, str)
-        Methods that do not apply, and why.
-    contradictions : tuple of Contradiction
-        Where the best known values of the instance are wrong.
-    """
-
-    PRESENTED_BY: ClassVar[str] = "dlopt.presentation.comparisons"
-
-    instance: Header
-    objective: str
-    reference: Result[Any] | None
-    rows: tuple[ComparisonRow, ...]
-    skipped: tuple[tuple[str, str], ...]
-    contradictions: tuple[Contradiction, ...] = ()
-
-    left_out = renamed_property("left_out", "skipped")
-    measured_from = renamed_property("measured_from", "gap_reference")
-
-    @property
-    def gap_reference(self) -> Literal["optimum", "bound"] | None:
-        """What `ComparisonRow.gap_to_best` is relative to, or None if nothing is proven."""
-        if self.reference is None:
-            return None
-        if self.reference.status is Status.OPTIMAL:
-            return "optimum"
-        return None if self.reference.bound is None else "bound"
-
-    @property
-    def incomparable(self) -> tuple[ComparisonRow, ...]:
-        """The methods without a gap because nothing is proven of the plan class of their plans."""
-        if self.reference is None:
-            return ()
-        proven = [self.reference]
-        if self.gap_reference == "bound":
-            results = [row.result for row in self.rows if row.result is not None]
-            proven = [result for result in results if result.bound is not None]
-        return tuple(
-            row
-            for row in self.rows
-            if row.result is not None
-            and row.result.value is not None
-            and not any(is_in_class_of(row.result, other) for other in proven)
-        )
-
-
 def compare(
     instance: Header,
     methods: Iterable[str] | None = None,
@@ -288,6 +191,8 @@ def compare(
     literal: bool = False,
     progress: ProgressCallback | None = None,
     stop: threading.Event | None = None,
+    certified: bool = False,
+    options: Mapping[str, object] | None = None,
 ) -> Comparison:
     """Solve an instance by many methods and compare them with the proven optimum.
 
@@ -308,10 +213,22 @@ def compare(
         Include the variants that reproduce printed errors.
     progress, stop : optional
         As in `solve`, for each method. Methods that have not begun when `stop` is set are skipped.
+    certified : bool, default False
+        As in `solve`, for each method: only what is proven with a certificate that is accepted is
+        optimal, and gaps are to certified optima and bounds.
+    options : mapping, optional
+        Options of methods, see ``dlopt methods``: ``option`` goes to the methods that have it,
+        ``METHOD.option`` to one method.
 
     Returns
     -------
     Comparison
+
+    Raises
+    ------
+    NotApplicableError
+        If there is no such method or objective, if none of the methods has an option, or its value
+        is not of its type.
 
     Examples
     --------
@@ -320,19 +237,31 @@ def compare(
     >>> table = compare(Instance(Cluster(3, tau=1, chi=2), (0, 1, 4), load=3))
     >>> [(row.method.name, f"{row.gap_to_best:.1%}") for row in table.rows[:2]]
     [('opr', '31.3%'), ('epr', '43.6%')]
+
+    An option for one method, and optima only with certificates:
+
+    >>> from dlopt import load
+    >>> found = compare(load("admission/bursts-6"), ["exact"], certified=True)
+    >>> print(found.rows[0].result.status, found.gap_reference)
+    feasible bound
+    >>> chunks = {"exact.installments": 2}
+    >>> compare(load("iit/three-nodes"), ["exact"], options=chunks).rows[0].result.value
+    Fraction(14, 3)
     """
     problem = registry.problem_of(instance)
     if objective:
         objective = aliases.current_objective(problem.stem, objective)
     name = objective or problem.module.default_objective(instance)
     goal = applicable_objective(instance, problem, name)
-    if methods is None:
-        entries = [m for m in registry.methods(problem.stem) if literal or not m.literal]
-    else:
-        entries = [registry.method(problem.stem, wanted) for wanted in dict.fromkeys(methods)]
+    entries = registry.selected_methods(problem.stem, methods, literal=literal)
+    given = options or {}
+    chosen = MethodOptions(problem.stem, given)
+    settings = {entry.name: entry.read_options(chosen.of(entry)) for entry in entries}
+    refuse_unused(given, chosen.used, entries)
     rows: list[ComparisonRow] = []
     skipped: list[tuple[str, str]] = []
-    run = partial(solve, instance, limits=limits, seed=seed, progress=progress, stop=stop)
+    limited = partial(solve, instance, limits=limits, seed=seed, certified=certified)
+    run = partial(limited, progress=progress, stop=stop, objective=name)
     for entry in entries:
         if stop is not None and stop.is_set():
             skipped.append((entry.name, "stopped before it began"))
@@ -342,7 +271,7 @@ def compare(
             if reason is not None:
                 skipped.append((entry.name, reason))
                 continue
-            found = run(entry.name, objective=name)
+            found = run(entry.name, **settings[entry.name])
         except NotApplicableError as error:  # what a method says of itself only when it is asked
             skipped.append((entry.name, str(error)))
         except DloptError as error:
@@ -350,14 +279,21 @@ def compare(
         else:
             rows.append(ComparisonRow(entry, found, None))
     rows = _cross_checked(instance, goal, rows)
+    reference, measured = _measured(goal, rows)
+    wrong = contradictions(instance.best_known, goal, (row.result for row in rows if row.result))
+    return Comparison(instance, name, reference, measured, tuple(skipped), wrong, certified)
+
+
+def _measured(
+    goal: Objective, rows: list[ComparisonRow]
+) -> tuple[Result[object] | None, tuple[ComparisonRow, ...]]:
+    """Return what proves most, and the rows with their gaps to it."""
     exact = [row.result for row in rows if row.result and row.method.kind == "exact"]
     others = [row.result for row in rows if row.result and row.method.kind != "exact"]
-    reference = proven_best(goal, exact, others)
     measured = (
         replace(row, gap_to_best=gap_to_proven(goal, row.result, exact, others)) for row in rows
     )
-    wrong = contradictions(instance.best_known, goal, (row.result for row in rows if row.result))
-    return Comparison(instance, name, reference, tuple(measured), tuple(skipped), wrong)
+    return proven_best(goal, exact, others), tuple(measured)
 
 
 def _cross_checked(

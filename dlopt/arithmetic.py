@@ -214,8 +214,8 @@ def shown(number: Number | None, digits: int = 6) -> str:
     --------
     >>> shown(Fraction(39, 8)), shown(Fraction(1, 3) ** 20), shown(2 / 3), shown(None)
     ('39/8', '2.86797e-10', '0.666667', '-')
-    >>> shown(1732240000.25)
-    '1732240000.25'
+    >>> shown(1732240000.25), shown(999999.7)
+    ('1732240000.25', '1000000')
     """
     if number is None:
         return "-"
@@ -230,8 +230,11 @@ def shown(number: Number | None, digits: int = 6) -> str:
         return f"{float(plain):.3f}".rstrip("0").rstrip(".")
     with contextlib.suppress(OverflowError):
         size = float(plain)
+        text = f"{size:.{digits}g}"
+        if text.lstrip("-") == f"1e+{digits:02}":  # rounded up to the next power of ten
+            return str(round(size))
         if size or not plain:
-            return f"{size:.{digits}g}"
+            return text
     top, bottom = plain.as_integer_ratio()
     rounded = Context(prec=digits).divide(Decimal(top), Decimal(bottom))
     return f"{rounded.normalize():g}"

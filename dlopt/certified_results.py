@@ -138,7 +138,7 @@ def certified_result(
         flaw = _flaw(query, result)
         if flaw is None:
             return result
-        best = _without_claim(result, flaw)
+        best = without_claim(result, flaw)
     if result.status in (Status.INFEASIBLE, Status.UNSOUND):
         return best
     plain = best
@@ -168,7 +168,25 @@ def _flaw(query: Query, result: Result[object]) -> str | None:
     return f"its certificate is refused: {found[0]}" if found else None
 
 
-def _without_claim(result: Result[SolutionT], flaw: str) -> Result[SolutionT]:
+def without_claim(result: Result[SolutionT], flaw: str) -> Result[SolutionT]:
+    """Return a result without its bound, or without infeasibility, which becomes its reason.
+
+    Parameters
+    ----------
+    result : Result
+        One that claims nothing is returned as it is.
+    flaw : str
+        Why the claim is not certified.
+
+    Examples
+    --------
+    >>> claimed = Result(Status.OPTIMAL, value=3, bound=3, proof="solver")
+    >>> found = without_claim(claimed, "the search goes on")
+    >>> print(found.status, found.bound, found.reason)
+    feasible None a bound of 3 is claimed, not certified: the search goes on
+    """
+    if not _has_claim(result):
+        return result
     infeasible = result.status is Status.INFEASIBLE
     claim = "infeasibility" if infeasible else f"a bound of {shown_value(result.bound)}"
     status = {

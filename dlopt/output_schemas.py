@@ -122,6 +122,8 @@ class ComparedInstance(TypedDict):
     instance: str
     hash: str
     objective: str
+    certified: bool
+    """Whether bounds and optima count only with a certificate that is accepted."""
     rows: list[ComparisonRowOutput]
     skipped: list[SkippedOutput]
     contradictions: list[dict[str, object]]

@@ -60,6 +60,7 @@ def comparison_to_data(compared: Comparison) -> dict[str, Any]:
         "instance": compared.instance.name,
         "hash": hashed,
         "objective": compared.objective,
+        "certified": compared.certified,
         "rows": rows,
         "skipped": [{"method": name, "reason": why} for name, why in compared.skipped],
         "contradictions": [

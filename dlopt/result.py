@@ -205,6 +205,9 @@ class Objective:
         An instance field that must be given for the objective to make sense.
     shown_in_comparison : bool, default True
         Whether a comparison under another objective shows it, too.
+    shown_with : str, optional
+        An instance field without which the values of all schedules are equal, or those of another
+        objective; a comparison then does not show it.
     senses : tuple of {"min", "max"}, optional
         The sense of each level where they differ; `sense` is that of the first.
 
@@ -221,6 +224,7 @@ class Objective:
     requires_field: str | None = None
     shown_in_comparison: bool = True
     senses: tuple[Literal["min", "max"], ...] = ()
+    shown_with: str | None = None
 
     def better(self, left: Value, right: Value) -> bool:
         """Tell whether `left` is strictly better than `right`, compared exactly."""

@@ -25,7 +25,7 @@ STREAM = Path(__file__).parents[1] / "instances" / "admission" / "two-of-three.j
 COMMANDS = {
     "solve": ("solve", "@"),
     "compare": ("compare", "@"),
-    "batch": ("batch", "@", "--out", "rows.jsonl"),
+    "batch": ("batch", "@", "--out", "records.jsonl"),
     "check": ("check", "@", INSTANCE),
     "check of a result": ("check", INSTANCE, "@"),
     "plot": ("plot", INSTANCE, "@", "--out", "a.svg"),

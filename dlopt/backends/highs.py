@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -20,6 +21,7 @@ from math import inf
 from typing import Any
 
 from dlopt.backends.linear_program import LinearProgram, Row
+from dlopt.backends.output_redirection import solver_output_to_stderr
 from dlopt.backends.scales import (
     Scaling,
     add_scaled_row,
@@ -59,8 +61,12 @@ class LpSolution:
     multipliers: Sequence[float] = ()
 
 
-def run(model: Any, report: Callable[[Any], object] | None = None) -> None:
+def run(
+    model: Any, report: Callable[[Any], object] | None = None, *, integral: bool = True
+) -> None:
     """Run HiGHS on a model; it ends early if the work around it is given up.
+
+    What it prints by itself in a branch and bound goes to standard error.
 
     Parameters
     ----------
@@ -68,6 +74,8 @@ def run(model: Any, report: Callable[[Any], object] | None = None) -> None:
     report : callable, optional
         Called from time to time in a branch and bound, and after each better point, with what
         HiGHS says of it (``highspy.cb.HighsCallbackOutput``).
+    integral : bool, default True
+        Whether the model may have integral variables.
     """
     from highspy import cb
 
@@ -91,7 +99,8 @@ def run(model: Any, report: Callable[[Any], object] | None = None) -> None:
         model.startCallback(kinds.kCallbackLogging)
     for kind in (*mip, kinds.kCallbackSimplexInterrupt, kinds.kCallbackIpmInterrupt):
         model.startCallback(kind)
-    with ended_by(is_ended.set):
+    printing = solver_output_to_stderr() if integral else contextlib.nullcontext()
+    with ended_by(is_ended.set), printing:
         model.run()
     model.setCallback(None, None)
     if given.log is not None:
@@ -144,7 +153,7 @@ class LinearSolver:
         self.units = self._scaling_of(program)
         self.model.passModel(self._highs_lp(program))
         self.version = str(self.model.version())
-        self.solves = 0
+        self.solves, self.has_integers = 0, False
 
     def solve(self) -> LpSolution:
         """Solve the program with its present bounds and rows."""
@@ -154,7 +163,7 @@ class LinearSolver:
             self.solves += 1
             self.model.setOptionValue("presolve", presolve)
             self._set_time_limit()
-            run(self.model)
+            run(self.model, integral=self.has_integers)
             status = self.model.getModelStatus()
             if status == statuses.kOptimal:
                 answer = self.model.getSolution()
@@ -185,6 +194,7 @@ class LinearSolver:
         """
         for column in columns:
             self.model.changeColIntegrality(column, self.highspy.HighsVarType.kInteger)
+        self.has_integers = True
         self.model.setOptionValue("presolve", "choose")
         self.model.setOptionValue("mip_rel_gap", 0.0)
         for side in ("primal", "dual"):

@@ -1,9 +1,9 @@
 """Redirects what solvers print from the standard output of the calling program to standard error.
 
 HiGHS 1.12 prints a line of its own while it searches, whatever its options say, through the
-``stdout`` of the C library. While a solver runs, that variable refers to standard error. Python's
-``sys.stdout`` and the file descriptor 1 are not changed, so the output of other threads is not
-redirected.
+``stdout`` of the C library (https://github.com/ERGO-Code/HiGHS/issues/2783). While a solver runs,
+that variable refers to standard error. Python's ``sys.stdout`` and the file descriptor 1 are not
+changed, so the output of other threads is not redirected.
 """
 
 from __future__ import annotations

@@ -31,7 +31,6 @@ from dlopt.backends.linear_program import BasisStatus
 from dlopt.backends.outcomes import HighsUnits, reporter
 from dlopt.backends.outcomes import Outcome as Outcome
 from dlopt.backends.outcomes import Report as Report
-from dlopt.backends.output_redirection import solver_output_to_stderr
 from dlopt.backends.scales import Scaling, is_readable, scaled_program, scaling_of
 from dlopt.errors import NotApplicableError, SolverError
 from dlopt.result import Limits, Status
@@ -200,7 +199,7 @@ def solve_by_highs(
     again = partial(solve_by_highs, problem, limits, exact=exact, presolve=presolve, report=report)
     # PuLP has no status for a node limit (KeyError); it is read from HiGHS below. Nor does it know
     # that HiGHS refused a row, and then reads beyond the last one (IndexError).
-    with contextlib.suppress(KeyError, IndexError), solver_output_to_stderr():
+    with contextlib.suppress(KeyError, IndexError):
         _run(solved, command)
     model = problem.solverModel = solved.solverModel
     refused = solved.numConstraints() - model.getNumRow()

@@ -15,6 +15,7 @@ from dlopt import aliases, io, registry
 from dlopt.batch.records import Numbers, RunKey
 from dlopt.batch.runs import Run
 from dlopt.errors import MISSING, DloptError, Fault, InvalidInstanceError, NotApplicableError
+from dlopt.method_options import MethodOptions, refuse_unused
 from dlopt.problems.validated_record import Header
 from dlopt.registry import Method
 from dlopt.result import NO_LIMITS, Limits
@@ -36,7 +37,6 @@ class _UsedNames(NamedTuple):
 
     methods: set[str]
     objectives: set[str]
-    options: set[str]
 
 
 class _CurrentNames(NamedTuple):
@@ -45,8 +45,7 @@ class _CurrentNames(NamedTuple):
     methods: dict[str, str]
     methods_given: bool
     objectives: dict[str, str]
-    options: dict[str, str]
-    values: dict[str, Any]
+    options: MethodOptions
 
 
 class SkippedMethod(NamedTuple):
@@ -134,6 +133,7 @@ def plan_runs(
     pictures: bool = False,
     certificates: bool = False,
     kill_after_s: float | None = None,
+    certified: bool = False,
 ) -> ExperimentPlan:
     """Return the runs of instances times methods times objectives times limits times seeds.
 
@@ -149,7 +149,7 @@ def plan_runs(
     limits : sequence of Limits
     seeds : sequence of int
     options : mapping, optional
-        Each goes to those methods that have it.
+        Each goes to those methods that have it; ``METHOD.option`` goes to one method.
     literal : bool, default False
         Include the variants that reproduce printed errors.
     numbers : {"as-written", "exact", "float"}
@@ -163,6 +163,8 @@ def plan_runs(
         Write the certificates of bounds, and check them.
     kill_after_s : float, optional
         Former name of `hard_timeout_s`.
+    certified : bool, default False
+        State bounds only with certificates that are accepted, see `dlopt.solve`.
 
     Returns
     -------
@@ -184,7 +186,8 @@ def plan_runs(
         hard_timeout_s = kill_after_s
     if hard_timeout_s is not None and not hard_timeout_s > 0:
         raise NotApplicableError(f"hard-timeout must be positive, got {hard_timeout_s!r}")
-    given, used = dict(options or {}), _UsedNames(set(), set(), set())
+    given, used = dict(options or {}), _UsedNames(set(), set())
+    settled: dict[Method, dict[str, Any]] = {}
     current: dict[str, _CurrentNames] = {}
     goals = () if objectives is None or objectives == "all" else tuple(objectives)
     runs: dict[RunKey, Run] = {}
@@ -206,23 +209,24 @@ def plan_runs(
         used.methods.update(n for n, now in current[stem].methods.items() if now in applied)
         named = objectives if goals == () else tuple(current[stem].objectives.values())
         for entry, goal in itertools.product(entries, _goals(item.instance, named)):
-            own = entry.read_options(_options_of(entry, current[stem].values))
-            used.options.update(n for n, now in current[stem].options.items() if now in own)
+            if entry not in settled:
+                settled[entry] = entry.read_options(current[stem].options.of(entry))
             reason = _reason_against(entry, item.instance, goal)
             if reason is not None:
                 skipped.append(SkippedMethod(item.name, entry.name, reason))
                 continue
             used.objectives.update(n for n, now in current[stem].objectives.items() if now == goal)
-            settled = tuple(sorted(own.items()))
+            own = tuple(sorted(settled[entry].items()))
             for limit, seed in itertools.product(limits, seeds):
-                key = RunKey(
-                    entry.stem, hashed, entry.name, goal, limit, seed, settled, numbers, __version__
-                )
+                head = (entry.stem, hashed, entry.name, goal, limit, seed, own, numbers)
+                key = RunKey(*head, __version__, certified)
                 timeout_s = _hard_timeout(limit, hard_timeout_s)
-                head = (item.name, item.family, entry.kind, entry.claim)
-                runs[key] = Run(key, *head, payload, timeout_s, pictures, certificates)
+                about = (item.name, item.family, entry.kind, entry.claim)
+                runs[key] = Run(key, *about, payload, timeout_s, pictures, certificates)
     if names:
-        _refuse_unused(used, methods or (), goals, given)
+        _refuse_unused(used, methods or (), goals)
+        options_used = set().union(*(one.options.used for one in current.values()))
+        refuse_unused(given, options_used, list(settled))
     return ExperimentPlan(tuple(runs.values()), tuple(skipped), tuple(duplicates))
 
 
@@ -236,16 +240,12 @@ def _current_names(
     stem: str, methods: Sequence[str] | None, objectives: Sequence[str], options: Mapping[str, Any]
 ) -> _CurrentNames:
     """Return what a problem calls what it is given now, with one warning for each former name."""
-    values, names = {}, {}
-    for name, value in options.items():
-        ((names[name], values[names[name]]),) = aliases.current_options(stem, {name: value}).items()
     wanted = dict.fromkeys(methods or ())
     return _CurrentNames(
         {name: aliases.current_method(stem, name) for name in wanted},
         methods is not None,
         {name: aliases.current_objective(stem, name) for name in dict.fromkeys(objectives)},
-        names,
-        values,
+        MethodOptions(stem, options),
     )
 
 
@@ -276,20 +276,13 @@ def _reason_against(entry: Method, instance: Header, goal: str) -> str | None:
         return None  # the method's own mistake: its record will say so
 
 
-def _options_of(entry: Method, given: Mapping[str, Any]) -> dict[str, Any]:
-    own = {option.name for option in entry.options}
-    return {name: value for name, value in given.items() if name in own}
-
-
 def _hard_timeout(limits: Limits, hard_timeout_s: float | None) -> float | None:
     if hard_timeout_s is not None or limits.time_s is None:
         return hard_timeout_s
     return 2 * limits.time_s + 60
 
 
-def _refuse_unused(
-    used: _UsedNames, methods: Iterable[str], objectives: Iterable[str], options: Iterable[str]
-) -> None:
+def _refuse_unused(used: _UsedNames, methods: Iterable[str], objectives: Iterable[str]) -> None:
     """Refuse names that nothing answers to: a typing error would pass for an empty column."""
     for name in methods:
         if name not in used.methods:
@@ -299,6 +292,3 @@ def _refuse_unused(
     for name in objectives:
         if name not in used.objectives:
             raise NotApplicableError(f"no method and instance have the objective {name!r}")
-    for name in options:
-        if name not in used.options:
-            raise NotApplicableError(f"no method has the option {name!r}")

@@ -173,7 +173,7 @@ def evaluate(records: Iterable[Record]) -> list[EvaluatedRecord]:
 
 def group_by_label(evaluated: Sequence[EvaluatedRecord]) -> dict[str, list[EvaluatedRecord]]:
     """Return the records of each method, under its name with options, and with limits if they
-    differ.
+    differ; and with "certified" if some runs were asked for certificates, and others were not.
 
     Records that differ in nothing but the seed are together. Methods stand in the order of the
     registry, whatever the order in which their runs were done.
@@ -185,6 +185,7 @@ def group_by_label(evaluated: Sequence[EvaluatedRecord]) -> dict[str, list[Evalu
     limits = {key.limits for key in keys}
     versions = {key.dlopt for key in keys}
     readings = {key.numbers for key in keys}
+    demands = {key.certified for key in keys}
     found: dict[str, list[EvaluatedRecord]] = {}
     for j in evaluated:
         key = j.record.key
@@ -195,6 +196,8 @@ def group_by_label(evaluated: Sequence[EvaluatedRecord]) -> dict[str, list[Evalu
             label += _limits_suffix(key.limits)
         if len(readings) > 1:
             label += f", {key.numbers} numbers"
+        if key.certified and len(demands) > 1:
+            label += ", certified"
         if len(versions) > 1:
             label += f", dlopt {key.dlopt}"
         found.setdefault(label, []).append(j)

@@ -97,7 +97,8 @@ _Value: TypeAlias = Annotated[
 class RecordLine(BaseModel):
     """A line, each field with the rule that a fault quotes as its description.
 
-    Lines of older releases have no `proof`, `origin`, `installments` and `certificate`.
+    Lines of older releases have no `proof`, `origin`, `installments` and `certificate`; only runs
+    that were asked for certificates have `certified`.
     """
 
     model_config = ConfigDict(strict=True)
@@ -136,6 +137,7 @@ class RecordLine(BaseModel):
     certificate: _TextOrNone = None
     certificate_bytes: Annotated[int | None, Field(ge=0), _rule("a size in bytes, or null")] = None
     certificate_check: _TextOrNone = None
+    certified: Annotated[bool, _rule("true or false")] = False
     answer: Any = None
 
 

@@ -50,6 +50,8 @@ class RunKey(PrintableRecord):
     numbers : {"as-written", "exact", "float"}
     dlopt : str
         The version. What another version answers is another run.
+    certified : bool
+        Whether bounds count only with certificates, see `dlopt.solve`.
     """
 
     problem: str
@@ -61,6 +63,7 @@ class RunKey(PrintableRecord):
     options: tuple[tuple[str, Any], ...]
     numbers: Numbers
     dlopt: str
+    certified: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +192,8 @@ class Record(PrintableRecord):
             "certificate_bytes": self.certificate_bytes,
             "certificate_check": self.certificate_check,
         }
+        if key.certified:  # lines of other runs are those of older releases
+            data["certified"] = True
         return data if self.answer is None else data | {"answer": self.answer}
 
     @property

@@ -109,6 +109,7 @@ def write_report(
         limits=sorted({_limits_text(record) for record in records}),
         alarms=_alarms(evaluated, wrong),
         certified=certified_shares(by_problem),
+        demanded=sum(record.key.certified for record in records),
         sections=[
             _section(*names, group, gallery) | {"unmeasured": unmeasured[names]}
             for names, group in groups.items()

@@ -106,6 +106,7 @@ def solve_run(run: Run) -> Reply:
             objective=key.objective,
             limits=key.limits,
             seed=key.seed,
+            certified=key.certified,
             **dict(key.options),
         )
         record, certificate = _with_certificate(run, instance, result)

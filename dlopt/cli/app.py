@@ -78,7 +78,7 @@ add_command(app, schema, "schema iit", panel=INSTANCES)
 add_command(
     app,
     batch,
-    "batch instances/dag --time-limit 10 --out rows.jsonl",
+    "batch instances/dag --time-limit 10 --out records.jsonl",
     panel=EXPERIMENTS,
     options={
         LIMITS: ("time_limits", "works", "hard_timeout", "memory"),
@@ -86,7 +86,7 @@ add_command(
         OUTPUT: ("write_to", "pictures", "certificates"),
     },
 )
-add_command(app, report, "report rows.jsonl --out report.html", panel=EXPERIMENTS)
+add_command(app, report, "report records.jsonl --out report.html", panel=EXPERIMENTS)
 add_command(app, falsify, "falsify iit edf-iit-1 --claim optimal --seconds 10", panel=EXPERIMENTS)
 app.add_typer(simulate_cluster.app, rich_help_panel=EXPERIMENTS)
 add_command(app, serve, "serve --port 8321", panel=SERVICE)

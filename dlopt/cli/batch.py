@@ -11,19 +11,19 @@ import typer
 from dlopt import aliases
 from dlopt.cli.console import Exit, err, out, read_each
 from dlopt.cli.json_output import print_result
+from dlopt.cli.option_values import method_names, pairs
 from dlopt.cli.options import (
     AsJson,
+    Certified,
     Exactly,
     Floating,
     Gap,
     Imports,
     Literal,
     Methods,
-    Settings,
+    MethodSettings,
     Threads,
     drawable_folder,
-    method_names,
-    pairs,
     writable,
     writable_folder,
 )
@@ -84,10 +84,11 @@ def batch(
             show_default="that of each instance",
         ),
     ] = None,
-    settings: Settings = None,
+    settings: MethodSettings = None,
     time_limits: Times = None,
     works: Works = None,
     gap: Gap = 0.0,
+    certified: Certified = False,
     threads: Threads = 1,
     seeds: Annotated[
         list[int] | None,
@@ -183,6 +184,7 @@ def batch(
         hard_timeout_s=hard_timeout,
         pictures=pictures is not None,
         certificates=certificates is not None,
+        certified=certified,
     )
     for name, other in plan.duplicates:
         err.print(printable(f"{name} equals {other}: solved once"), markup=False)

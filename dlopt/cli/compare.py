@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -23,20 +23,23 @@ from dlopt.cli.console import (
 )
 from dlopt.cli.input_files import STANDARD, read_instance, require_one_standard_input
 from dlopt.cli.json_output import print_result
+from dlopt.cli.option_values import method_names, pairs
 from dlopt.cli.options import (
     AsJson,
+    Certified,
     Exactly,
     Floating,
     Fractions,
+    Gap,
     Goal,
     Imports,
     Literal,
     Methods,
+    MethodSettings,
     Seed,
     Threads,
     TimeLimit,
     Work,
-    method_names,
 )
 from dlopt.cli.progress import line, search_text
 
@@ -58,9 +61,12 @@ def compare(
     literal: Literal = False,
     imports: Imports = None,
     objective: Goal = None,
+    settings: MethodSettings = None,
     time_limit: TimeLimit = None,
     work: Work = None,
     threads: Threads = 1,
+    gap: Gap = 0.0,
+    certified: Certified = False,
     seed: Seed = 0,
     exact_numbers: Exactly = False,
     float_numbers: Floating = False,
@@ -70,23 +76,30 @@ def compare(
     """Compare all applicable methods with the proven optimum.
 
     The gap to optimum is |value - optimum| / |optimum|. Where no optimum is proven, the best bound
-    takes its place, and the gap is marked with *: the true one is no larger. After Ctrl-C, what is
-    known by then is printed.
+    takes its place, and the gap is marked with *: the true one is no larger. With --certified, what
+    a solver only claims is feasible, and optima and bounds are certified ones. After Ctrl-C, what
+    is known by then is printed.
+
+    `dlopt methods` lists the methods, their objectives and the options that --set takes.
     """
+    from dlopt.method_options import options_of_problems
     from dlopt.plain_data import comparison_to_data
     from dlopt.result import Limits
 
-    limits, stop = Limits(time_limit, work, threads), threading.Event()
-    wanted = method_names(methods)
+    limits, stop = Limits(time_limit, work, threads, gap), threading.Event()
+    wanted, given = method_names(methods), pairs(settings)
     files = list(_expanded(files))
     read = partial(read_instance, exact_numbers=exact_numbers, float_numbers=float_numbers)
     instances = list(read_each(files, read))
     warn_of_long_numbers(instances)
     names = ("standard input" if file == STANDARD else file.name for file in files)
     named = [(one.name or name, one) for one, name in zip(instances, names, strict=True)]
+    stems = dict.fromkeys(instance.problem for instance in instances)
+    of_problem = options_of_problems(stems, given, wanted, literal=literal)
     options: dict[str, Any] = {"objective": objective, "limits": limits, "seed": seed}
+    options |= {"methods": wanted, "literal": literal, "certified": certified}
     with quiet_solvers():
-        compared = _compared(named, stop, methods=wanted, literal=literal, **options)
+        compared = _compared(named, of_problem, stop, **options)
     if as_json:
         print_result("compare", {"comparisons": [comparison_to_data(c) for _, c in compared]})
     else:
@@ -109,7 +122,10 @@ def _expanded(files: list[Path]) -> list[Path]:
 
 
 def _compared(
-    named: list[tuple[str, Header]], stop: threading.Event, **options: Any
+    named: list[tuple[str, Header]],
+    of_problem: Mapping[str, Mapping[str, object]],
+    stop: threading.Event,
+    **options: Any,
 ) -> list[tuple[str, Comparison]]:
     """Compare the methods on each instance, until Ctrl-C sets the event."""
     from dlopt import api
@@ -124,7 +140,8 @@ def _compared(
             if show is not None:
                 show(where)
                 options["progress"] = partial(_show_search, show, where)
-            run = partial(api.compare, instance, stop=stop, **options)
+            own = of_problem[instance.problem]
+            run = partial(api.compare, instance, stop=stop, options=own, **options)
             compared.append((name, interruptible(run, stop)))
     return compared
 

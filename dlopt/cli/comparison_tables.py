@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 from rich.text import Text
 
 from dlopt.api import Comparison, ComparisonRow, InvalidResultError
+from dlopt.certificate_files import NOT_CERTIFIED
 from dlopt.cli.tables import TerminalTable
 from dlopt.errors import printable
-from dlopt.presentation.comparisons import GAP, class_notes, gap_note, gap_text
-from dlopt.presentation.wording import decimals, precision, seconds
+from dlopt.presentation.comparisons import CERTIFIED_NOTE, GAP, class_notes, gap_note, gap_text
+from dlopt.presentation.wording import fraction_text, objective_text, precision, seconds
+from dlopt.problems.validated_record import Header
+from dlopt.query import origin_of
 from dlopt.registry import problem
-from dlopt.result import Result, Status, Value, levels_of, shown_value
+from dlopt.result import Objective, Result, Status, Value, levels_of
 from dlopt.result_checker import values_of
 
 _PROOFS = {
@@ -40,7 +43,12 @@ def print_table(named: Named, *, fractions: bool = False) -> None:
     """
     first = named[0][1]
     goals = problem(first.instance.problem).module.OBJECTIVES
-    others = [name for name in goals if name != first.objective and goals[name].shown_in_comparison]
+    instances = [compared.instance for _, compared in named]
+    others = [
+        name
+        for name, goal in goals.items()
+        if name != first.objective and _is_shown(goal, instances)
+    ]
     comparison = TerminalTable(
         ("method", *_headings(first.objective, *others), GAP, "bound", "time", "proof", "verified"),
         title=f"{first.instance.problem}: {first.objective}",
@@ -50,8 +58,16 @@ def print_table(named: Named, *, fractions: bool = False) -> None:
     for name, compared in named:
         comparison.add(name)
         for row in compared.rows:
-            comparison.add(_cells(compared, row, others, shown_value if fractions else decimals))
+            comparison.add(_cells(compared, row, others, fractions=fractions))
     comparison.print()
+
+
+def _is_shown(goal: Objective, instances: Iterable[Header]) -> bool:
+    """Tell whether the value by an objective says something of the schedules of any instance."""
+    if goal.shown_with is None:
+        return goal.shown_in_comparison
+    name = goal.shown_with
+    return goal.shown_in_comparison and any(getattr(one, name) is not None for one in instances)
 
 
 def _headings(*objectives: str) -> list[str]:
@@ -62,6 +78,8 @@ def notes(named: Named, *, fractions: bool = False) -> Iterator[str]:
     """Yield the lines below the table: how to read it, reasons, and skipped methods."""
     gaps = dict.fromkeys(gap_note(compared.gap_reference) for _, compared in named)
     yield from filter(None, gaps)
+    if any(compared.certified for _, compared in named):
+        yield CERTIFIED_NOTE
     if not fractions and any(_is_rounded(compared) for _, compared in named):
         yield "values are in decimals; --fractions prints them exactly"
     found = {row.result.proof for _, compared in named for row in compared.rows if row.result}
@@ -96,8 +114,15 @@ def _is_rounded(compared: Comparison) -> bool:
 
 
 def _asks_why(row: ComparisonRow) -> bool:
-    """Tell whether a row leaves a question open: no plan, or an exact method without a proof."""
-    if row.result is None or row.method.kind == "bound":
+    """Tell whether a row leaves a question open: no plan, or an exact method without a proof.
+
+    Another one is what becomes of a claim without a certificate, where these are asked for.
+    """
+    if row.result is None:
+        return False
+    if NOT_CERTIFIED in (row.result.reason or ""):
+        return True
+    if row.method.kind == "bound":
         return False
     feasible = row.result.status is Status.FEASIBLE
     return row.result.solution is None or (feasible and row.method.kind == "exact")
@@ -116,7 +141,8 @@ def _cells(
     compared: Comparison,
     row: ComparisonRow,
     others: Sequence[str],
-    text_of: Callable[[Value | None], str],
+    *,
+    fractions: bool,
 ) -> dict[str, str | Text]:
     """Return the cells of a method; those of other objectives are of its plan."""
     result = row.result
@@ -126,11 +152,18 @@ def _cells(
     if result.solution is not None:
         values = values_of(compared.instance, result.solution)
     goals = {compared.objective: result.value, **{name: values.get(name) for name in others}}
+    module = problem(compared.instance.problem).module
+
+    def text_of(value: Value | None, name: str) -> str:
+        if fractions:
+            return fraction_text(value)
+        return objective_text(value, origin_of(module, compared.instance, name))
+
     return {
         "method": row.method.name,
-        **{name.replace("-", " "): text_of(value) for name, value in goals.items()},
+        **{name.replace("-", " "): text_of(value, name) for name, value in goals.items()},
         GAP: gap_text(compared, row),
-        "bound": text_of(result.bound),
+        "bound": text_of(result.bound, compared.objective),
         "time": seconds(result.runtime_s),
         "proof": result.proof or "-",
         "verified": _checked(result),

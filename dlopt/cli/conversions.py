@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from dlopt.arithmetic import shown
 from dlopt.cli.console import err
-from dlopt.cli.options import number_of_option
+from dlopt.cli.option_values import number_of_option
 from dlopt.errors import NotApplicableError, known_names
 from dlopt.json_files import load_text
 

@@ -13,7 +13,8 @@ import typer
 
 from dlopt.cli.console import Exit, err, interruptible, out, quiet_solvers
 from dlopt.cli.json_output import print_result
-from dlopt.cli.options import AsJson, Goal, Imports, Seed, Settings, pairs, writable_folder
+from dlopt.cli.option_values import pairs
+from dlopt.cli.options import AsJson, Goal, Imports, Seed, Settings, writable_folder
 from dlopt.errors import NotApplicableError
 from dlopt.presentation.falsification_searches import effort_text, size_words
 

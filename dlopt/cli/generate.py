@@ -9,7 +9,8 @@ import typer
 from dlopt import arithmetic
 from dlopt.cli.console import out
 from dlopt.cli.json_output import print_result, write_instance
-from dlopt.cli.options import AsJson, Out, Seed, Settings, number, pairs
+from dlopt.cli.option_values import number, pairs
+from dlopt.cli.options import AsJson, Out, Seed, Settings
 from dlopt.errors import NotApplicableError
 
 

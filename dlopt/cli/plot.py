@@ -9,14 +9,7 @@ import typer
 
 from dlopt.cli.check import read_both
 from dlopt.cli.json_output import print_result
-from dlopt.cli.options import (
-    AsJson,
-    Exactly,
-    Floating,
-    InstanceFile,
-    ResultFile,
-    drawable,
-)
+from dlopt.cli.options import AsJson, Exactly, Floating, InstanceFile, ResultFile, drawable
 from dlopt.cli.picture_options import Dpi, NoTitle, PictureStyle, Width
 
 

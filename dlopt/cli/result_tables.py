@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -27,6 +27,7 @@ from dlopt.presentation.wording import (
     class_text,
     counted,
     decimals,
+    fraction_text,
     method_text,
     precision,
     seconds,
@@ -88,11 +89,19 @@ def plan(instance: Header, solution: object, *, fractions: bool = False) -> Iter
     """
     for rows in schedule_rows(instance, solution).values():
         if rows:
-            yield _entries(rows, fractions)
+            yield _entries(rows, fractions, left_out=_without_meaning(instance, rows))
 
 
-def _entries(rows: Sequence[Row], fractions: bool) -> TerminalTable:
-    names = list(dict.fromkeys(name for row in rows for name in row))
+def _without_meaning(instance: Header, rows: Sequence[Row]) -> Collection[str]:
+    """Return the fields that say nothing: whether tasks are late, where none has a deadline."""
+    late = any(row.get("late") for row in rows)
+    return () if late or getattr(instance, "deadlines", True) else ("late",)
+
+
+def _entries(
+    rows: Sequence[Row], fractions: bool, *, left_out: Collection[str] = ()
+) -> TerminalTable:
+    names = list(dict.fromkeys(name for row in rows for name in row if name not in left_out))
     names = [name for name in names if any(row.get(name) is not None for row in rows)]
     names = [name for name in names if ADDED_NAMES.get(name) not in names]
     if "missed" in names:  # the same in fewer words
@@ -115,8 +124,8 @@ def _heading(name: str) -> str:
 
 
 def _cell(value: object, fractions: bool) -> Text:
-    if isinstance(value, Fraction) and not fractions:
-        return Text(decimals(value))
+    if isinstance(value, Fraction):
+        return Text(fraction_text(value) if fractions else decimals(value))
     return Text(printable(cell_text(value)))
 
 

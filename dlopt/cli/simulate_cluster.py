@@ -16,17 +16,8 @@ from dlopt.cli.console import Exit, err
 from dlopt.cli.help_texts import add_command
 from dlopt.cli.input_files import read_instance
 from dlopt.cli.json_output import print_result
-from dlopt.cli.options import (
-    AsJson,
-    Imports,
-    Picture,
-    Seed,
-    Settings,
-    listed,
-    method_names,
-    number,
-    pairs,
-)
+from dlopt.cli.option_values import listed, method_names, number, pairs
+from dlopt.cli.options import AsJson, Imports, Picture, Seed, Settings
 from dlopt.cli.picture_options import Dpi, NoTitle, PictureStyle, Width
 from dlopt.cli.progress import bar
 from dlopt.cli.simulate_feedback import WithFeedback, feedback

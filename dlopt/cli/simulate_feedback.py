@@ -14,15 +14,8 @@ from dlopt.cli import simulate_feedback_parameters as parameters
 from dlopt.cli.console import Exit, err, naming_file, out
 from dlopt.cli.input_files import read_instance
 from dlopt.cli.json_output import print_result
-from dlopt.cli.options import (
-    AsJson,
-    Picture,
-    Seed,
-    Settings,
-    listed,
-    number,
-    pairs,
-)
+from dlopt.cli.option_values import listed, number, pairs
+from dlopt.cli.options import AsJson, Picture, Seed, Settings
 from dlopt.cli.picture_options import Dpi, NoTitle, PictureStyle, Width
 from dlopt.cli.progress import bar
 from dlopt.errors import NotApplicableError, known_names

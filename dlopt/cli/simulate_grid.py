@@ -16,6 +16,7 @@ from dlopt.cli import simulate_grid_plots, simulate_grid_tables
 from dlopt.cli.console import Exit, err, interruptible, naming_file, quiet_solvers
 from dlopt.cli.input_files import read_instance
 from dlopt.cli.json_output import print_result
+from dlopt.cli.option_values import listed, number, pairs
 from dlopt.cli.options import (
     AsJson,
     Picture,
@@ -23,9 +24,6 @@ from dlopt.cli.options import (
     Settings,
     TimeLimit,
     drawable,
-    listed,
-    number,
-    pairs,
     writable,
 )
 from dlopt.cli.picture_options import Dpi, NoTitle, PictureStyle, Width

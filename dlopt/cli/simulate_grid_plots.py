@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from dlopt.cli.options import number
+from dlopt.cli.option_values import number
 from dlopt.cli.picture_options import PictureStyle
 from dlopt.cli.simulate_grid_tables import SWEPT_PARAMETERS, groups, mean
 from dlopt.errors import NotApplicableError

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dlopt.cli.console import naming_file
-from dlopt.cli.options import listed, number_of_option
+from dlopt.cli.option_values import listed, number_of_option
 from dlopt.errors import NotApplicableError
 
 if TYPE_CHECKING:

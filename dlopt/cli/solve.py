@@ -23,9 +23,11 @@ from dlopt.cli.console import (
 from dlopt.cli.input_files import STANDARD, read_instance
 from dlopt.cli.json_output import envelope, print_document
 from dlopt.cli.memory import bounded
+from dlopt.cli.option_values import pairs, solver_parameters, target_value
 from dlopt.cli.options import (
     AsJson,
     Certificate,
+    Certified,
     Exactly,
     Floating,
     Fractions,
@@ -46,10 +48,7 @@ from dlopt.cli.options import (
     Threads,
     TimeLimit,
     Work,
-    pairs,
     refuse_shared_files,
-    solver_parameters,
-    target_value,
 )
 from dlopt.cli.picture_options import Dpi, NoTitle, PictureStyle, Width
 from dlopt.cli.progress import line, search_text
@@ -81,13 +80,7 @@ def solve(
     parameters: SolverParameters = None,
     _list_parameters: ListSolverParameters = False,
     memory: Memory = None,
-    certified: Annotated[
-        bool,
-        typer.Option(
-            "--certified",
-            help="State a bound, or optimality, only with a certificate that is accepted.",
-        ),
-    ] = False,
+    certified: Certified = False,
     seed: Seed = 0,
     exact_numbers: Exactly = False,
     float_numbers: Floating = False,

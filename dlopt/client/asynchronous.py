@@ -45,12 +45,13 @@ class BookOptions(TypedDict, total=False):
 
 
 class JobOptions(TypedDict, total=False):
-    """Options of a job; see `dlopt.solve`."""
+    """Options of a job; see `dlopt.solve` and `dlopt.compare`."""
 
     objective: str
     limits: Limits
     seed: int
     options: Mapping[str, object]
+    certified: bool
     priority: int
 
 

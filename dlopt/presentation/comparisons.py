@@ -52,6 +52,10 @@ def _title(comparison: Comparison) -> str:
     return title
 
 
+CERTIFIED_NOTE = "certified: bounds and optima count only with a certificate that is accepted"
+"""What is printed below a table whose methods were asked for certificates."""
+
+
 def gap_note(reference: Literal["optimum", "bound"] | None) -> str | None:
     """Return how the gap of a comparison is computed; None if it has none."""
     if reference == "bound":
@@ -82,6 +86,8 @@ def _notes(comparison: Comparison) -> Iterator[str]:
     note = gap_note(comparison.gap_reference)
     if note is not None:
         yield note
+    if comparison.certified:
+        yield CERTIFIED_NOTE
     yield from class_notes(comparison)
     for row in comparison.rows:
         if row.failure is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from dlopt.arithmetic import nearest_float, shown
+from dlopt.arithmetic import Number, exact, nearest_float, shown, simplest
 from dlopt.result import PlanClass, Result, Status, Value
 
 PROOFS = {
@@ -22,6 +22,11 @@ _PROVEN = {
     "solver": "claimed by {}",
     "floats": "up to rounding",
 }
+LONGEST = 10**20
+"""Fractions in tables have no more digits than this above and below the line; chosen by hand."""
+LEAST_WHOLE = 10**6
+"""From here on objective values in tables have no decimals: six digits are shown of smaller ones.
+"""
 _PROVEN_STATUSES = (Status.OPTIMAL, Status.INFEASIBLE)
 
 PLAN_CLASSES: Mapping[PlanClass, str] = {
@@ -62,6 +67,48 @@ def decimals(value: Value | None, digits: int = 6) -> str:
         return f"({', '.join(decimals(level, digits) for level in value)})"
     near = nearest_float(value) if isinstance(value, Fraction) else None
     return shown(value if near is None else near, digits)
+
+
+def fraction_text(value: Value | None) -> str:
+    """Return a value exactly as text; of fractions too long for a table, the decimals.
+
+    Examples
+    --------
+    >>> fraction_text(Fraction(81000000, 19)), fraction_text((2, Fraction(1, 3)))
+    ('81000000/19', '(2, 1/3)')
+    >>> fraction_text(Fraction(1, 3**100)), fraction_text(0.5), fraction_text(None)
+    ('1.94033e-48', '0.5', '-')
+    """
+    if isinstance(value, tuple):
+        return f"({', '.join(map(fraction_text, value))})"
+    if isinstance(value, Fraction) and max(abs(value.numerator), value.denominator) < LONGEST:
+        return str(simplest(value))
+    return shown(value)
+
+
+def objective_text(value: Value | None, origin: Number = 0) -> str:
+    """Return an objective value in decimals; whole from a million on, counted from its origin.
+
+    Of a date that is less than a million after its origin the decimals matter, however large it is.
+
+    Parameters
+    ----------
+    value : Value, optional
+    origin : Number, default 0
+        The instant that it counts from if it is a date.
+
+    Examples
+    --------
+    >>> objective_text(1215002.347), objective_text((3, 1e6 + 0.25)), objective_text(0.5)
+    ('1215002', '(3, 1000000)', '0.5')
+    >>> objective_text(1_700_000_005.305, origin=1_700_000_000)
+    '1700000005.305'
+    """
+    if isinstance(value, tuple):
+        return f"({', '.join(objective_text(level, origin) for level in value)})"
+    if value is None or abs(exact(value) - exact(origin)) < LEAST_WHOLE:
+        return decimals(value)
+    return decimals(round(value))
 
 
 def status_text(result: Result[object]) -> str:

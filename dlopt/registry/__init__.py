@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any, get_args
 
 from dlopt import aliases
@@ -38,6 +39,7 @@ from dlopt.registry.method_entries import (
     MethodFunction,
     Option,
     Problem,
+    limits_hint,
 )
 from dlopt.registry.user_code import Plugins, load_methods
 from dlopt.result import PLAN_CLASSES, PlanClass
@@ -46,12 +48,14 @@ __all__ = [
     "Method",
     "Option",
     "Problem",
+    "limits_hint",
     "load_methods",
     "method",
     "methods",
     "problem",
     "problem_of",
     "register",
+    "selected_methods",
     "stems",
 ]
 
@@ -109,6 +113,34 @@ def methods(stem: str | None = None) -> tuple[Method, ...]:
         problem(stem)
     _PLUGINS.load()
     return tuple(entry for entry in _METHODS.values() if stem in (None, entry.stem))
+
+
+def selected_methods(
+    stem: str, names: Iterable[str] | None = None, *, literal: bool = False
+) -> tuple[Method, ...]:
+    """Return the methods of a problem that are named, each once, or else the usual ones.
+
+    Parameters
+    ----------
+    stem : str
+    names : iterable of str, optional
+        By default every registered method but the literal ones.
+    literal : bool, default False
+        Include the variants that reproduce printed errors, where none are named.
+
+    Raises
+    ------
+    NotApplicableError
+        If there is none of some name.
+
+    Examples
+    --------
+    >>> [entry.name for entry in selected_methods("iit", ["opr", "exact", "opr"])]
+    ['opr', 'exact']
+    """
+    if names is None:
+        return tuple(entry for entry in methods(stem) if literal or not entry.literal)
+    return tuple(method(stem, name) for name in dict.fromkeys(names))
 
 
 def method(stem: str, name: str) -> Method:

@@ -211,8 +211,7 @@ class Method:
         given = aliases.current_options(self.stem, given)
         for name in given:
             if name not in known:
-                hint = _LIMITS_HINT if name in _LIMIT_NAMES else ""
-                names = known_names(name, known) + hint
+                names = known_names(name, known) + limits_hint(name)
                 raise NotApplicableError(f"{self.name} has no option {name!r} ({names})")
         return {name: known[name].read(value) for name, value in given.items()}
 
@@ -303,6 +302,18 @@ def guarded(name: str) -> Iterator[None]:
 
 _LIMIT_NAMES = ("time_limit", "time_s", "timeout", "work", "threads", "gap")
 _LIMITS_HINT = "; limits are in limits=Limits(time_s=...), on the command line in --time-limit"
+
+
+def limits_hint(name: str) -> str:
+    """Return where a limit is given that was given as an option; nothing for other names.
+
+    Examples
+    --------
+    >>> limits_hint("timeout"), limits_hint("solver")
+    ('; limits are in limits=Limits(time_s=...), on the command line in --time-limit', '')
+    """
+    return _LIMITS_HINT if name in _LIMIT_NAMES else ""
+
 
 SOLVER = Option("solver", "str", "HiGHS", "any LP/MILP solver that PuLP knows by name")
 

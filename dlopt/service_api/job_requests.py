@@ -89,11 +89,28 @@ class RunRequest(AnyRequest):
     limits : JobLimits
     seed : int
         Of random numbers.
+    options : object, optional
+        Of the method; in a comparison of the methods that have them, or as ``METHOD.option`` of
+        one method.
     """
 
     objective: str | None = None
     limits: JobLimits = JobLimits()
     seed: int = 0
+    options: Json | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CertifiedRequest(AnyRequest):
+    """What a job request may have whose answers can be certified.
+
+    Parameters
+    ----------
+    certified : bool
+        State a bound, or optimality, only with a certificate that is accepted.
+    """
+
+    certified: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,23 +121,20 @@ class MethodRequest(RunRequest):
     ----------
     method : str
         See `dlopt methods`.
-    options : object, optional
-        Of the method.
     """
 
     method: str = "exact"
-    options: Json | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class SolveRequest(InstanceRequest, MethodRequest):
+class SolveRequest(InstanceRequest, MethodRequest, CertifiedRequest):
     """An instance that is to be solved, perhaps with a certificate of the bound."""
 
     kind: Literal["solve", "certificate"] = "solve"
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompareRequest(InstanceRequest, RunRequest):
+class CompareRequest(InstanceRequest, RunRequest, CertifiedRequest):
     """An instance that is to be solved by several methods, by default by all usual ones."""
 
     kind: Literal["compare"]

@@ -6,6 +6,7 @@ import threading
 
 import pytest
 
+from dlopt.backends import highs
 from dlopt.backends.output_redirection import solver_output_to_stderr
 
 LIBRARY = ctypes.CDLL(None)
@@ -55,3 +56,25 @@ def test_it_ends_with_an_error_too(capfd: pytest.CaptureFixture[str]) -> None:
         raise RuntimeError
     say(b"after")
     assert capfd.readouterr().out == "after\n"
+
+
+class PrintingModel:
+    """Stands for a model of HiGHS, whose search prints a line by itself."""
+
+    def setOptionValue(self, name: str, value: object) -> None: ...  # noqa: N802
+
+    def setCallback(self, callback: object, data: object) -> None: ...  # noqa: N802
+
+    def startCallback(self, kind: object) -> None: ...  # noqa: N802
+
+    def run(self) -> None:
+        say(b"HighsMipSolverData")
+
+
+def test_highs_prints_nothing_on_standard_output_whichever_way_it_is_run(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    highs.run(PrintingModel())
+    say(b"after")
+    written = capfd.readouterr()
+    assert (written.out, written.err) == ("after\n", "HighsMipSolverData\n")

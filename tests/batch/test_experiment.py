@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import pickle
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from dlopt import InvalidInstanceError, Limits, NotApplicableError, read
+from dlopt import InvalidInstanceError, Limits, NotApplicableError, Status, read
 from dlopt.batch import NamedInstance, instance_files, plan_runs, read_item
+from dlopt.batch.metrics import evaluate, group_by_label
+from dlopt.batch.record_reading import record_from_line
+from dlopt.batch.runs import solve_run
 from tests.batch.conftest import INSTANCES
 
 THREE = read(INSTANCES / "three-nodes.json")
@@ -75,6 +79,8 @@ def test_equal_instances_are_solved_once() -> None:
         ({"methods": ["min-min"]}, "min-min is a method of none of the problems given"),
         ({"objectives": ["beauty"]}, "no method and instance have the objective 'beauty'"),
         ({"options": {"depth": 3}}, "no method has the option 'depth'"),
+        ({"options": {"opr.depth": 3}}, r"opr has no option 'depth' \(known: assignment"),
+        ({"options": {"opr.assignment": 3}, "methods": ["epr"]}, "opr is not among the methods"),
         ({"hard_timeout_s": 0}, "hard-timeout must be positive"),
     ],
 )
@@ -104,3 +110,30 @@ def test_how_numbers_are_read_makes_other_cells() -> None:
     (run,) = plan_runs([as_float], ["opr"], numbers="float").runs
     (other,) = plan_runs([THREE], ["opr"]).runs
     assert run.key.hash == other.key.hash and run.key != other.key
+
+
+def test_runs_with_certificates_only_are_other_runs() -> None:
+    (plain,) = plan_runs([THREE], ["exact"]).runs
+    (certified,) = plan_runs([THREE], ["exact"], certified=True).runs
+    assert plain.key != certified.key == replace(plain.key, certified=True)
+    claimed, stated = solve_run(plain).record, solve_run(certified).record
+    assert (claimed.status, claimed.bound, claimed.proof) == (
+        Status.OPTIMAL,
+        claimed.value,
+        "exact",
+    )
+    assert (stated.status, stated.bound, stated.proof) == (Status.FEASIBLE, None, None)
+    assert stated.value == claimed.value and "claimed, not certified" in (stated.reason or "")
+    for record in (claimed, stated):
+        assert record_from_line(record.to_line()) == record
+    assert "certified" not in claimed.to_data()  # lines of such runs are those of older releases
+    labels = group_by_label(evaluate([claimed, stated]))
+    assert list(labels) == ["exact", "exact, certified"]
+    assert list(group_by_label(evaluate([stated]))) == ["exact"]
+
+
+def test_a_line_that_says_otherwise_than_true_or_false() -> None:
+    (run,) = plan_runs([THREE], ["opr"]).runs
+    data = json.loads(solve_run(run).record.to_line()) | {"certified": "yes"}
+    with pytest.raises(InvalidInstanceError, match="certified: must be true or false"):
+        record_from_line(json.dumps(data).encode())

@@ -36,14 +36,14 @@ def rows_of(file: Path) -> list[dict[str, object]]:
 
 def test_solve_and_go_on_and_report(dlopt: Command, three: Path, tmp_path: Path) -> None:
     other = file_of(tmp_path / "other.json", THREE | {"load": 4, "name": ""})
-    words = ["batch", three, other, "--out", "rows.jsonl", "--workers", 1, "--methods"]
+    words = ["batch", three, other, "--out", "records.jsonl", "--workers", 1, "--methods"]
     first = dlopt(*words, "opr,exact")
-    assert first.err == "" and "rows.jsonl: 4 runs, 4 of them executed now" in first.out
+    assert first.err == "" and "records.jsonl: 4 runs, 4 of them executed now" in first.out
     assert [line.split() for line in first.out.splitlines() if "iit" in line] == [
         ["iit", "opr", "2", "-"],
         ["iit", "exact", "-", "2"],
     ]
-    records = rows_of(tmp_path / "rows.jsonl")
+    records = rows_of(tmp_path / "records.jsonl")
     assert [(record["instance"], record["method"]) for record in records] == [
         ("three", "opr"),
         ("three", "exact"),
@@ -54,15 +54,15 @@ def test_solve_and_go_on_and_report(dlopt: Command, three: Path, tmp_path: Path)
         records[1]["value"] == "39/8" and records[1]["gap"] == 0 and records[1]["checked"] is True
     )
     assert records[1]["dlopt"] == __version__ and records[1]["solver"] and records[1]["seed"] == 0
-    before = (tmp_path / "rows.jsonl").read_bytes()
+    before = (tmp_path / "records.jsonl").read_bytes()
     again = dlopt(*words, "opr,exact,epr", "--json").json
     assert again["runs"] == 6 and again["solved"] == 2
     assert again["by_status"] == {"feasible": 4, "optimal": 2}
-    assert (tmp_path / "rows.jsonl").read_bytes().startswith(before)
+    assert (tmp_path / "records.jsonl").read_bytes().startswith(before)
 
     flags = ("-o", "r.html", "--title", "Three & more", "--json")
     share = {"problem": "iit", "method": "exact", "optimal": 2, "certified": 0, "share": 0.0}
-    assert dlopt("report", "rows.jsonl", *flags).content == {
+    assert dlopt("report", "records.jsonl", *flags).content == {
         "report": "r.html",
         "records": 6,
         "rows": 6,
@@ -70,7 +70,7 @@ def test_solve_and_go_on_and_report(dlopt: Command, three: Path, tmp_path: Path)
         "certified": [share | {"refused": 0, "size_bytes": None}],
     }
     assert "<h1>Three &amp; more</h1>" in (tmp_path / "r.html").read_text()
-    assert "r.csv: 6 records" in dlopt("report", "rows.jsonl", "-o", "r.csv").out
+    assert "r.csv: 6 records" in dlopt("report", "records.jsonl", "-o", "r.csv").out
     table = list(csv.DictReader((tmp_path / "r.csv").read_text().splitlines()))
     assert [(line["instance"], line["optimum"]) for line in table] == [
         ("other", str(records[3]["value"])),
@@ -81,42 +81,42 @@ def test_solve_and_go_on_and_report(dlopt: Command, three: Path, tmp_path: Path)
 def test_limits_seeds_and_objectives_multiply(dlopt: Command, tmp_path: Path) -> None:
     file = file_of(tmp_path / "a.json", ROOTS)
     flags = ["--time-limit", 9, "--time-limit", 8, "--seed", 1, "--seed", 2, "--objective", "all"]
-    dlopt("batch", file, "--methods", "edf-iit-2", "--out", "rows.jsonl", *flags)
+    dlopt("batch", file, "--methods", "edf-iit-2", "--out", "records.jsonl", *flags)
     runs = {
         (record["objective"], record["limits"]["time_s"], record["seed"])  # type: ignore[index]
-        for record in rows_of(tmp_path / "rows.jsonl")
+        for record in rows_of(tmp_path / "records.jsonl")
     }
     assert len(runs) == 8
 
 
 def test_a_method_of_ones_own_that_fails(dlopt: Command, three: Path, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(MINE)
-    words = ["batch", three, "--out", "rows.jsonl", "--methods", "wrong-of-mine,opr"]
+    words = ["batch", three, "--out", "records.jsonl", "--methods", "wrong-of-mine,opr"]
     words += ["--import", tmp_path / "mine.py"]
     done = dlopt(*words, code=4)
     assert "wrong-of-mine on three: failed: wrong-of-mine failed: ZeroDivisionError" in done.err
     assert "2 runs, 2 of them executed now" in done.out
     assert "0 of them executed now" in dlopt(*words, code=4).out  # the same code, solved or read
     assert "1 of them executed now" in dlopt(*words, "--retry", code=4).out
-    assert "1 without" not in dlopt("report", "rows.jsonl", "-o", "r.html").err
+    assert "1 without" not in dlopt("report", "records.jsonl", "-o", "r.html").err
 
 
 def test_an_unsound_plan_is_found(dlopt: Command, tmp_path: Path) -> None:
     file = file_of(tmp_path / "a.json", ROOTS)
-    words = ["--methods", "epr:literal-roots", "--objective", "nodes", "--out", "rows.jsonl"]
+    words = ["--methods", "epr:literal-roots", "--objective", "nodes", "--out", "records.jsonl"]
     done = dlopt("batch", file, *words, code=1)
     assert "unsound" in done.out and done.err == ""
-    (record,) = rows_of(tmp_path / "rows.jsonl")
+    (record,) = rows_of(tmp_path / "records.jsonl")
     assert record["checked"] is False and record["violations"] and record["bound"] is None
 
 
 def test_pictures(dlopt: Command, three: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    dlopt("batch", three, "--methods", "opr", "-o", "rows.jsonl", "--pictures", "drawn")
+    dlopt("batch", three, "--methods", "opr", "-o", "records.jsonl", "--pictures", "drawn")
     (picture,) = (tmp_path / "drawn").iterdir()
-    dlopt("report", "rows.jsonl", "-o", "r.html")
+    dlopt("report", "records.jsonl", "-o", "r.html")
     assert f'href="drawn/{picture.name}"' in (tmp_path / "r.html").read_text()
-    dlopt("report", "rows.jsonl", "-o", "r.html", "--pictures", "inline")
+    dlopt("report", "records.jsonl", "-o", "r.html", "--pictures", "inline")
     assert "data:image/svg+xml;base64," in (tmp_path / "r.html").read_text()
 
 
@@ -136,7 +136,7 @@ def test_equal_instances_and_what_is_left_out(dlopt: Command, tmp_path: Path) ->
     for name in ("a", "b"):
         file_of(tmp_path / f"{name}.json", THREE | {"name": name})
     different = INSTANCES / "different-6.json"
-    words = ["--methods", "opr", "-o", "rows.jsonl"]
+    words = ["--methods", "opr", "-o", "records.jsonl"]
     done = dlopt("batch", "a.json", "b.json", different, *words)
     assert done.err == "b equals a: solved once\n"
     assert "1 run, 1 of them executed now; 1 skipped" in done.out
@@ -149,9 +149,9 @@ def test_bad_instances_are_all_told_before_any_work(
 ) -> None:
     file_of(tmp_path / "bad.json", THREE | {"load": -1})
     file_of(tmp_path / "worse.json", [])
-    done = dlopt("batch", three, "bad.json", "worse.json", "-o", "rows.jsonl", code=2)
+    done = dlopt("batch", three, "bad.json", "worse.json", "-o", "records.jsonl", code=2)
     assert "bad.json: load" in done.err and "worse.json: must be a JSON object" in done.err
-    assert not (tmp_path / "rows.jsonl").exists()
+    assert not (tmp_path / "records.jsonl").exists()
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_bad_instances_are_all_told_before_any_work(
 )
 def test_bad_words(dlopt: Command, three: Path, words: list[str], message: str) -> None:
     given = [] if "--methods" in words or "--set" in words else ["--methods", "opr"]
-    assert message in dlopt("batch", three, "-o", "rows.jsonl", *given, *words, code=2).err
+    assert message in dlopt("batch", three, "-o", "records.jsonl", *given, *words, code=2).err
 
 
 def test_a_file_of_another_kind_is_not_appended_to(
@@ -191,11 +191,11 @@ def test_a_file_of_another_kind_is_not_appended_to(
 
 
 def test_bad_reports(dlopt: Command, three: Path, tmp_path: Path) -> None:
-    (tmp_path / "rows.jsonl").write_text("")
+    (tmp_path / "records.jsonl").write_text("")
     for words, message in (
-        (["rows.jsonl", "-o", "r.html"], "there are no records to report"),
-        (["rows.jsonl", "-o", "r.pdf"], "must end in .html or .csv"),
-        (["rows.jsonl", "-o", "r.html", "--pictures", "big"], "--pictures takes"),
+        (["records.jsonl", "-o", "r.html"], "there are no records to report"),
+        (["records.jsonl", "-o", "r.pdf"], "must end in .html or .csv"),
+        (["records.jsonl", "-o", "r.html", "--pictures", "big"], "--pictures takes"),
         (["nothing.jsonl", "-o", "r.html"], "nothing.jsonl: cannot be read"),
         ([three, "-o", "r.html"], "three.json: is an instance: `dlopt batch` makes records"),
     ):
@@ -203,14 +203,14 @@ def test_bad_reports(dlopt: Command, three: Path, tmp_path: Path) -> None:
 
 
 def test_a_report_of_what_contradicts(dlopt: Command, three: Path, tmp_path: Path) -> None:
-    dlopt("batch", three, "--methods", "opr,exact", "-o", "rows.jsonl")
-    records = rows_of(tmp_path / "rows.jsonl")
+    dlopt("batch", three, "--methods", "opr,exact", "-o", "records.jsonl")
+    records = rows_of(tmp_path / "records.jsonl")
     lines = [
         json.dumps(record | ({"value": 4} if record["method"] == "opr" else {}))
         for record in records
     ]
-    (tmp_path / "rows.jsonl").write_text("\n".join(lines))
-    done = dlopt("report", "rows.jsonl", "-o", "r.html", code=1)
+    (tmp_path / "records.jsonl").write_text("\n".join(lines))
+    done = dlopt("report", "records.jsonl", "-o", "r.html", code=1)
     assert "opr on three is better than the proven optimum: one of them is wrong" in done.err
 
 
@@ -244,12 +244,12 @@ dlopt.register("dag", "forger", forger, kind="exact", claim="optimal", objective
 def test_certificates(dlopt: Command, tmp_path: Path) -> None:
     file = INSTANCES.parent / "dag" / "chain.json"
     (tmp_path / "forger.py").write_text(FORGER)
-    words = ["-o", "rows.jsonl", "--certificates", "proofs", "--import", "forger.py"]
+    words = ["-o", "records.jsonl", "--certificates", "proofs", "--import", "forger.py"]
     done = dlopt("batch", file, "--methods", "exact,forger", *words, code=1)
     assert "2 certificates, 1 of them refused" in done.out
     assert done.err.startswith("forger on chain: certificate refused: program on")
     assert len(list((tmp_path / "proofs").iterdir())) == 2
-    made = dlopt("report", "rows.jsonl", "-o", "r.html", "--json").json
+    made = dlopt("report", "records.jsonl", "-o", "r.html", "--json").json
     assert {one["method"]: one["share"] for one in made["certified"]} == {"exact": 1, "forger": 0}
     (tmp_path / "full").write_text("")
     words[3] = "full"

@@ -17,7 +17,7 @@ from tests.cli.conftest import INSTANCES
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="nobody sees how a command ends")
 
 PATIENCE_S = 120
-BATCH = ["batch", str(INSTANCES / "three-nodes.json"), "--methods", "opr", "--out", "rows.jsonl"]
+BATCH = ["batch", str(INSTANCES / "three-nodes.json"), "--methods", "opr", "--out", "records.jsonl"]
 FALSIFY = ["falsify", "iit", "mine.py:method", "--examples", "3"]
 METHOD = "def method(instance, **_):\n    {}\n"
 

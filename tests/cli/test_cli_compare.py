@@ -151,3 +151,59 @@ def test_no_method_that_was_named_applies(dlopt: Command, tmp_path: Path) -> Non
     instance.write_text(json.dumps(THREE | {"cluster": {"nodes": 3, "tau": 1, "chi": [1, 2, 3]}}))
     done = dlopt("compare", instance, "--methods", "opr,epr")
     assert "skipped: opr, epr on three: " in done.out and done.err == ""
+
+
+SHIPPED = INSTANCES.parent
+
+
+@pytest.mark.parametrize(
+    ("names", "objective", "shown", "hidden"),
+    [
+        (["dag/chain"], "makespan", {"response"}, {"tardy"}),
+        (["dag/chain", "dag/deadlines"], "makespan", {"tardy", "response"}, set()),
+        (["bag/small-etc"], "makespan", {"flowtime"}, {"critical", "accepted"}),
+        (["bag/small-etc"], "flowtime", {"makespan"}, {"critical", "accepted"}),
+        (["bag/small-grid"], "accepted", {"critical", "makespan"}, set()),
+    ],
+)
+def test_columns_that_say_nothing_are_left_out(
+    dlopt: Command, names: list[str], objective: str, shown: set[str], hidden: set[str]
+) -> None:
+    files = [SHIPPED / f"{name}.json" for name in names]
+    method = "heft" if names[0].startswith("dag") else "edf"
+    done = dlopt("compare", *files, "--methods", method, "--objective", objective).out
+    heading = next(line for line in done.splitlines() if line.split()[:1] == ["method"]).split()
+    assert shown <= set(heading) and hidden.isdisjoint(heading)
+
+
+def test_critical_tasks_are_a_column_where_there_are_any(dlopt: Command, tmp_path: Path) -> None:
+    tasks = [{"id": "a", "work": 1, "absolute_deadline": 3}, {"id": "b", "work": 1}]
+    data = {"problem": "bag", "version": 1, "name": "x", "machines": [{"id": "m"}], "tasks": tasks}
+    words = ("--methods", "edf", "--objective", "accepted")
+    file = file_of(tmp_path / "a.json", data)
+    assert "critical" not in dlopt("compare", file, *words).out
+    assert "critical then all" in dlopt("compare", file, "--methods", "edf").out  # it is asked for
+    tasks[1]["priority"] = "critical"
+    assert "critical then all" in dlopt("compare", file_of(file, data), *words).out
+
+
+def test_whether_tasks_are_late_is_shown_where_they_can_be(dlopt: Command) -> None:
+    words = ("solve", SHIPPED / "bag" / "small-etc.json", "--method", "edf")
+    assert "late" not in dlopt(*words).out
+    placement = dlopt(*words, "--json").json["schedule"]["placements"][0]
+    assert placement["late"] is False
+    assert "late" in dlopt("solve", SHIPPED / "bag" / "figure-5.json", "--method", "edf").out
+
+
+def test_large_values_are_whole_and_dates_keep_their_decimals(
+    dlopt: Command, tmp_path: Path
+) -> None:
+    long = THREE | {"cluster": {"nodes": 3, "tau": 10**6, "chi": 2 * 10**6}}
+    date = THREE | {"ready_times": [1_700_000_000 + late for late in (0, 1, 4)]}
+    for data, opr, best in ((long, "4263162", "4263158"), (date, "1700000006.4", "1700000004.875")):
+        file = file_of(tmp_path / "a.json", data)
+        done = dlopt("compare", file, "--methods", "opr,exact").out
+        assert line_of(done, "opr").split()[1] == opr
+        assert line_of(done, "exact").split()[1] == best
+    done = dlopt("compare", file_of(file, long), "--methods", "exact", "--fractions").out
+    assert line_of(done, "exact").split()[1] == "81000000/19"

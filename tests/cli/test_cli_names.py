@@ -85,10 +85,10 @@ def test_comparisons_and_records_have_floats(dlopt: Command, tmp_path: Path) -> 
     file = SHIPPED / "iit" / "three-nodes.json"
     (compared,) = dlopt("compare", file, "--methods", "opr", "--json").json["comparisons"]
     assert compared["rows"][0]["value_float"] == 6.4
-    dlopt("batch", file, "--methods", "opr", "--out", "rows.jsonl")
-    (line,) = (tmp_path / "rows.jsonl").read_text().splitlines()
+    dlopt("batch", file, "--methods", "opr", "--out", "records.jsonl")
+    (line,) = (tmp_path / "records.jsonl").read_text().splitlines()
     assert (json.loads(line)["value"], json.loads(line)["value_float"]) == ("32/5", 6.4)
-    (record,) = read_records(tmp_path / "rows.jsonl")
+    (record,) = read_records(tmp_path / "records.jsonl")
     assert record.value == library.solve(library.read(file), "opr").value
 
 

@@ -31,6 +31,8 @@ VALID: list[tuple[str, dict[str, Any]]] = [
     ("book_log", {"name": "a", "after": 1, "limit": 2}),
     ("submit_job", {"kind": "solve", "instance": INSTANCE, "limits": {"time_s": 2}}),
     ("submit_job", {"validate": "only", "hash": "0"}),
+    ("submit_job", {"kind": "solve", "hash": "0", "certified": True}),
+    ("submit_job", {"kind": "compare", "hash": "0", "certified": True, "options": {"a.b": 2}}),
 ]
 INVALID: list[tuple[str, dict[str, Any]]] = [
     ("book_submit", {"task": TASK}),
@@ -41,6 +43,7 @@ INVALID: list[tuple[str, dict[str, Any]]] = [
     ("book_plan", {"name": "a", "task": TASK}),
     ("submit_job", {"instance": {**INSTANCE, "unknown": 1}}),
     ("submit_job", {"validate": "yes"}),
+    ("submit_job", {"hash": "0", "certified": "yes"}),
 ]
 
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from dlopt import MultiStage, check
 from dlopt.arithmetic import Number
+from dlopt.books import Consequences
 from dlopt.errors import InvalidInstanceError, NotApplicableError
 from dlopt.generation.uncertain_times import RandomScenario
 from dlopt.heuristics.admission.online_engine import PromiseError
@@ -274,6 +275,31 @@ def test_small_chunks_that_end_early_do_not_divide_the_time_before_a_reservation
     factors = (Factor("a", tau=F(5, 8)), Factor("b", tau=F(5, 8), chi=F(13, 8)))
     run = ExecutedMixedRun(instance, scenario=Scenario(factors))
     assert run.violations == () and len(run.trace.chunks) < 100
+
+
+class BoundedBook(MultiStage):
+    """A book that never has more chunks to send than two for each node."""
+
+    def progress(self, *chunk: Any, **ends: Number) -> Consequences:
+        done = super().progress(*chunk, **ends)
+        assert len(self.upcoming_chunks()) <= 2 * self.cluster.nodes
+        return done
+
+
+@pytest.mark.parametrize("nodes", [8, 16])
+def test_late_chunks_do_not_divide_a_task_into_ever_more_chunks(nodes: int) -> None:
+    """Its small chunks are planned again with the others, and are no obstacles to these.
+
+    Where they are not, 16 nodes have more than 700 chunks of the task to send at one time.
+    """
+    task = Task("a", 0, 2742 * nodes // 16, 231_000)
+    wanted = Reservation("r", 0, 168_500, 506_000, nodes=nodes // 2, io_end=173_200)
+    instance = Instance(Cluster(nodes, tau=1, chi=1000), (task,), (wanted,))
+    factor = Factor("a", tau=F(17, 20), chi=F(103, 100))
+    scenario = Scenario((factor,), (Failure(nodes - 6, 7_800, 120_000),))
+    done = MixedExecution(BoundedBook.of(instance), instance, scenario)
+    done.run()
+    assert nodes - 1 <= len(done.chunks) <= 2 * nodes
 
 
 def test_what_was_promised_before_is_executed_too() -> None:

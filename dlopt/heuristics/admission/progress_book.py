@@ -3,8 +3,10 @@
 A chunk that ends early frees its node, and perhaps the channel, for what is planned from then on. A
 chunk that ends late delays what follows on its node and on the channel: chunks of tasks that are
 committed are sent later, in their order, and the other tasks are planned again. If that breaks
-promises, what is committed and has not begun is planned again, too. Small parts of a task are not:
-else a task whose costs are underestimated could be divided into ever smaller chunks.
+promises, what is committed and has not begun is planned again, too: of each task all of it, or, of
+a task of which only a small part is left, nothing. Else a task whose costs are underestimated could
+be divided into ever smaller chunks: those that stay are obstacles, and what is planned again is
+divided once more to fit between them.
 """
 
 from __future__ import annotations
@@ -22,8 +24,9 @@ from dlopt.heuristics.admission.stream_facts import StreamFacts
 from dlopt.problems.admission.data import Chunk
 
 MIN_REPLANNED_SHARE = Fraction(1, 200)
-"""A committed chunk of a smaller share of its task's load is sent later, if need be, and is not
-planned again. Chosen by hand: a smaller one lets tasks be divided into more, smaller chunks."""
+"""A task of which a smaller share of the load has not begun to be sent is not planned again: its
+chunks are sent later, if need be. Chosen by hand: a smaller one lets tasks be divided into more,
+smaller chunks."""
 
 
 class ProgressBook(StreamBook):
@@ -133,13 +136,20 @@ class ProgressBook(StreamBook):
 
     def _take_delay(self, facts: StreamFacts, missed: Collection[str]) -> Consequences:
         """Go on from facts in which a chunk is late, and break as few promises as possible."""
-        large = (
-            chunk
-            for chunk in facts.not_begun(self.now)
-            if chunk.load >= MIN_REPLANNED_SHARE * self._queued[chunk.task].load
-        )
-        released = facts.released(large, self._queued)
+        released = facts.released(self._replannable_chunks(facts), self._queued)
         return self._break_fewest(facts, released, missed, self._delayed)
+
+    def _replannable_chunks(self, facts: StreamFacts) -> list[Chunk]:
+        """Return the committed chunks of the tasks of which enough has not begun to be sent."""
+        committed = list(facts.not_begun(self.now))
+        unsent: dict[str, Number] = {task.id: task.load for task in facts.waiting}
+        for chunk in committed:
+            unsent[chunk.task] = unsent.get(chunk.task, 0) + chunk.load
+        return [
+            chunk
+            for chunk in committed
+            if unsent[chunk.task] >= MIN_REPLANNED_SHARE * self._queued[chunk.task].load
+        ]
 
     def _delayed(self, facts: StreamFacts) -> StreamFacts | Rejection:
         """Return facts with what has not begun sent when channel and nodes are free, in its order.

@@ -200,6 +200,22 @@ class Instance(Header["Solution"]):
         return any(task.absolute_deadline is not None for task in self.tasks) or None
 
     @property
+    def critical_tasks(self) -> bool | None:
+        """True if any task is critical, and any has a deadline, so that some may be late; or None.
+
+        Examples
+        --------
+        >>> machines = (Machine("m"),)
+        >>> for due in (None, 3):
+        ...     tasks = (Task("a", 1, priority="critical"), Task("b", 1, absolute_deadline=due))
+        ...     print(Instance(tasks, machines).critical_tasks)
+        None
+        True
+        """
+        critical = any(task.priority == "critical" for task in self.tasks)
+        return True if critical and self.deadlines else None
+
+    @property
     def without_deadlines(self) -> bool | None:
         """True if no task has a deadline, so that all must be run; else None."""
         return None if self.deadlines else True

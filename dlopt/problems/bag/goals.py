@@ -13,8 +13,14 @@ OBJECTIVES: Mapping[str, Objective] = {
     for goal in (
         Objective("makespan", "min", requires_field="without_deadlines"),
         Objective("flowtime", "min", requires_field="without_deadlines"),
-        Objective("critical-then-all", "max", ("critical", "all"), requires_field="deadlines"),
-        Objective("accepted", "max", requires_field="deadlines"),
+        Objective(
+            "critical-then-all",
+            "max",
+            ("critical", "all"),
+            requires_field="deadlines",
+            shown_with="critical_tasks",
+        ),
+        Objective("accepted", "max", requires_field="deadlines", shown_with="deadlines"),
         Objective(
             "by-priority", "max", PRIORITIES, requires_field="deadlines", shown_in_comparison=False
         ),

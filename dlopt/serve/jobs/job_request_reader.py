@@ -7,12 +7,13 @@ was sent before, and what the functions of the library take. Only registered met
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from dlopt import aliases, io, registry
 from dlopt.child_processes import processors
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
+from dlopt.method_options import MethodOptions, refuse_unused
 from dlopt.problems.validated_record import Header, examine
 from dlopt.query import Query, applicable_objective
 from dlopt.registry import Method
@@ -100,16 +101,20 @@ class _JobRequestReader:
         if self._kind == "check":
             return {"solution": self._read_solution()}
         if self._kind == "compare":
-            methods = self._read_methods(given.get("methods"))
-            runs = len(methods or self._usual_methods()) or 1
-            return {"methods": methods, "runs": runs} | self._read_common(None, runs)
+            return self._asked_of_comparison()
         method = self._read_method("method", given.get("method"))
-        asked = self._read_common(method, 1)
+        asked = self._read_common(method, 1) | self._read_certified()
         asked |= {"method": method and method.name, "options": self._read_options(method)}
         if self._kind == "falsify":
             asked |= {"problem": self._stem, "target": given.get("target")}
             asked["claim"] = self._read_claim(method)
         return asked
+
+    def _asked_of_comparison(self) -> JsonObject:
+        methods = self._read_methods(self.given.get("methods"))
+        runs = len(methods or self._usual_methods()) or 1
+        asked = {"methods": methods, "runs": runs} | self._read_common(None, runs)
+        return asked | self._read_options_of(methods) | self._read_certified()
 
     def _read_common(self, method: Method | None, runs: int) -> JsonObject:
         return {
@@ -152,9 +157,8 @@ class _JobRequestReader:
         found = [self._read_method(f"methods[{i}]", name) for i, name in enumerate(names or ())]
         return list(dict.fromkeys(method.name for method in found if method)) or None
 
-    def _usual_methods(self) -> list[Method]:
-        methods = () if self._stem is None else registry.methods(self._stem)
-        return [method for method in methods if not method.literal]
+    def _usual_methods(self) -> Sequence[Method]:
+        return () if self._stem is None else registry.selected_methods(self._stem)
 
     def _read_objective(self, method: Method | None) -> str | None:
         """Return the objective; None is that of the claim, or the usual one in a comparison."""
@@ -172,16 +176,39 @@ class _JobRequestReader:
         return name
 
     def _read_options(self, method: Method | None) -> JsonObject:
-        options = {} if self.given["options"] is None else self.given["options"]
-        if not isinstance(options, Mapping):
-            self._add("options", options, "must be an object")
-            return {}
         read: JsonObject = {}
-        for name, value in options.items() if method is not None else ():
+        for name, value in self._given_options().items() if method is not None else ():
             with self._faults_at(f"options.{name}", value, "must be an option of the method"):
                 assert method is not None
                 read |= method.read_options({name: value})
         return read
+
+    def _given_options(self) -> Mapping[str, object]:
+        options = {} if self.given.get("options") is None else self.given["options"]
+        if isinstance(options, Mapping):
+            return options
+        self._add("options", options, "must be an object")
+        return {}
+
+    def _read_options_of(self, methods: Iterable[str] | None) -> JsonObject:
+        """Return the options of a comparison, if there are any."""
+        given = self._given_options()
+        if not given or self._stem is None:
+            return {}
+        entries = registry.selected_methods(self._stem, methods)
+        read: JsonObject = {}
+        for name, value in given.items():
+            with self._faults_at(f"options.{name}", value, "must be an option of the methods"):
+                one = MethodOptions(self._stem, {name: value})
+                for entry in entries:
+                    entry.read_options(one.of(entry))
+                refuse_unused([name], one.used, entries)
+                read |= one.current(one.used)
+        return {"options": read}
+
+    def _read_certified(self) -> JsonObject:
+        """Return that certificates are demanded, if so: other requests keep their keys."""
+        return {"certified": True} if self.given.get("certified") else {}
 
     def _read_limits(self, runs: int) -> JsonObject:
         """Return the limits of each of some runs, whose time together is bounded."""

@@ -16,6 +16,7 @@ from typing import Any
 
 from dlopt import api, certificate_files, interruption, io, registry
 from dlopt.batch.worker_process import Tell, answer_requests, bound_memory
+from dlopt.certified_results import without_claim
 from dlopt.errors import DloptError, MissingExtraError, NotApplicableError, described
 from dlopt.formats import vipr
 from dlopt.plain_data import comparison_to_data, verification_to_data
@@ -31,6 +32,8 @@ STOP = "stop"
 """The message that ends a request early: `dlopt.solve` then returns what it has."""
 STOPPABLE = frozenset({"solve", "certificate"})
 """The kinds that end early with what they have; the process of the others is ended."""
+_UNCHECKED = "certificates are checked at the end of the search"
+"""What becomes of the bounds of a search that is to be certified, as long as it goes on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,14 +165,19 @@ class _Answerer:
         registry.method(instance.problem, asked["method"]).load()
         hashed = io.instance_hash(instance)
         sent: list[object] = [None]
+        certified = asked.get("certified", False)
 
         def progress(result: Result[Any]) -> None:
             data = io.result_to_data(instance, result, known_hash=hashed)
+            known = _progress_of(data)
+            if certified:
+                stated = without_claim(result, _UNCHECKED)
+                data = io.result_to_data(instance, stated, known_hash=hashed)
             if result.solution is sent[0]:
                 del data["solution"]
             sent[0] = result.solution
             with contextlib.suppress(OSError):  # nobody listens: the process is about to end
-                self._tell(Progress(_progress_of(data), data))
+                self._tell(Progress(known, data))
 
         self._tell(Begun())
         result = api.solve(
@@ -180,6 +188,7 @@ class _Answerer:
             seed=asked["seed"],
             progress=progress,
             stop=self._stop,
+            certified=certified,
             **asked["options"],
         )
         certificate = None
@@ -209,6 +218,8 @@ class _Answerer:
             objective=asked["objective"],
             limits=Limits(**asked["limits"]),
             seed=asked["seed"],
+            certified=asked.get("certified", False),
+            options=asked.get("options"),
         )
         return Ended(result=comparison_to_data(compared))
 

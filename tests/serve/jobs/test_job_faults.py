@@ -87,6 +87,24 @@ def test_a_process_that_is_killed_loses_nothing_that_was_told(tmp_path: Path) ->
     run(test)
 
 
+def test_a_process_that_is_killed_leaves_no_bound_that_is_not_certified(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with service_on(tmp_path) as service:
+            job = await submitted(service, {"instance": hard("dag"), "certified": True})
+            await until(service, job, "progress")
+            (pid,) = processes_of_jobs()
+            os.kill(pid, signal.SIGKILL)
+            assert (await ended(service, job))["state"] == "failed"
+            result, progress = service.result(job).body, service.status(job).body["progress"]
+            assert_checked(hard("dag"), result)
+            assert result["status"] == "feasible" and result["value"] == progress["value"]
+            assert result["bound"] is result["proof"] is None
+            claimed = "certified: certificates are checked at the end of the search"
+            assert progress["bound"] is None or result["reason"].endswith(claimed)
+
+    run(test)
+
+
 @pytest.mark.usefixtures("misbehaving")
 def test_what_cannot_stop_is_ended_with_what_it_has_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

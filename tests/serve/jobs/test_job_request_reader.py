@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -96,6 +97,23 @@ def test_all_faults_are_found_at_once() -> None:
             "must be at most 300 for each of 2 methods",
         ),
         ({"kind": "compare", "hash": HASH, "method": "opr"}, "method", "is not a field"),
+        ({"hash": HASH, "certified": "yes"}, "certified", "must be true or false"),
+        (
+            {"hash": HASH, "kind": "check", "solution": {"chunks": []}, "certified": True},
+            "certified",
+            "is not a field",
+        ),
+        ({"kind": "compare", "hash": HASH, "options": []}, "options", "must be an object"),
+        (
+            {"kind": "compare", "hash": HASH, "options": {"exact.installments": "two"}},
+            "options.exact.installments",
+            "must be an option of the methods: option installments takes a value of type int",
+        ),
+        (
+            {"kind": "compare", "hash": HASH, "methods": ["opr"], "options": {"installments": 2}},
+            "options.installments",
+            "none of the methods that are run has the option 'installments'; exact has it",
+        ),
         ({"kind": "falsify", "problem": "tsp"}, "problem", "must be one of iit, admission"),
         ({"kind": "falsify", "problem": "iit", "instance": NODES}, "instance", "is not a field"),
         ({"kind": "falsify", "problem": "iit", "target": "x"}, "target", "claim, gap"),
@@ -172,3 +190,16 @@ def test_a_result_or_a_plan_can_be_checked() -> None:
 )
 def test_how_long_a_request_may_take(asked: Data, seconds: float | None) -> None:
     assert time_limit_s(asked) == seconds
+
+
+def test_certificates_and_options_are_part_of_the_key() -> None:
+    plain, asked = read({"hash": HASH}), read({"hash": HASH, "certified": True})
+    assert read({"hash": HASH, "certified": False}) == plain
+    assert plain.key != asked.key and plain.key_without_limits != asked.key_without_limits
+    assert json.loads(asked.asked)["certified"] is True
+    compared = {"kind": "compare", "hash": HASH}
+    given = {"exact.installments": 2, "assignment": "all"}
+    assert read(compared | {"options": {}}) == read(compared) != read(compared | {"options": given})
+    request = read(compared | {"options": given, "certified": True})
+    assert json.loads(request.asked)["options"] == given
+    assert json.loads(request.asked)["certified"] is True

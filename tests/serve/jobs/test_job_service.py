@@ -107,6 +107,35 @@ def test_certificates(tmp_path: Path) -> None:
     run(test)
 
 
+def test_bounds_only_with_certificates(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with service_on(tmp_path) as service:
+            bursts = shipped("admission/bursts-6")
+            job = await submitted(service, {"instance": bursts, "certified": True})
+            assert (await ended(service, job))["state"] == "done"
+            result = service.result(job).body
+            assert [result[key] for key in ("status", "value", "bound")] == ["feasible", 3, 5]
+            assert "a bound of 3 is claimed, not certified" in result["reason"]
+            assert b"\nDER " in service.certificate(job)
+            plain = await submitted(service, {"instance": bursts})
+            assert (await ended(service, plain))["state"] == "done"
+            assert service.result(plain).body["status"] == "optimal"
+
+            request = three_nodes("x", kind="compare", certified=True, methods=["opr", "exact"])
+            request["options"] = {"opr.assignment": "all"}
+            del request["method"]
+            job = await submitted(service, request)
+            assert (await ended(service, job))["state"] == "done"
+            body = service.result(job).body
+            assert body["certified"] is True
+            assert [(row["status"], row["value"], row["bound"]) for row in body["rows"]] == [
+                ("feasible", "157/19", None),
+                ("feasible", "39/8", None),
+            ]
+
+    run(test)
+
+
 def test_drawings(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
 

@@ -63,6 +63,15 @@ class _TreeNode:
         least: Number = min(map(sub, slacks, before))
         return least
 
+    def copy(self) -> _TreeNode:
+        """Return a node with the same items."""
+        return _TreeNode(self.leaf, self.items[:], self.keys[:], self.works[:], self.slacks[:])
+
+    def restore(self, copy: _TreeNode) -> None:
+        """Take the items of a copy, which is not used again."""
+        self.items, self.keys = copy.items, copy.keys
+        self.works, self.slacks = copy.works, copy.slacks
+
     def split_in_half(self) -> _TreeNode:
         """Keep the first half, and return the second."""
         at = len(self.items) // 2
@@ -74,10 +83,10 @@ class _TreeNode:
 
 
 class _Removal(NamedTuple):
-    """What a removal changed: the root, and the lists of all nodes from it to the leaf, before."""
+    """What a removal changed: the root, and all nodes from it to the leaf with their copies."""
 
     root: _TreeNode
-    nodes: tuple[tuple[_TreeNode, list[Any], list[QueueKey], list[Number], list[Number]], ...]
+    nodes: tuple[tuple[_TreeNode, _TreeNode], ...]
 
 
 class DeadlineTree:
@@ -230,8 +239,8 @@ class DeadlineTree:
             self.insert(entry, supply)
             return
         self._root = removal.root
-        for node, *lists in removal.nodes:
-            node.items, node.keys, node.works, node.slacks = lists
+        for node, copy in removal.nodes:
+            node.restore(copy)
         self._size += 1
 
     def commit(self) -> None:
@@ -246,13 +255,7 @@ class DeadlineTree:
         removal = None
         if at == len(leaf.items) - 1:
             nodes = (*(node for node, _ in path), leaf)
-            removal = _Removal(
-                self._root,
-                tuple(
-                    (node, node.items[:], node.keys[:], node.works[:], node.slacks[:])
-                    for node in nodes
-                ),
-            )
+            removal = _Removal(self._root, tuple((node, node.copy()) for node in nodes))
         self._removals.append(removal)
         del leaf.items[at], leaf.keys[at], leaf.works[at], leaf.slacks[at]
         self._size -= 1

@@ -188,6 +188,7 @@ def test_compiled_code_is_for_floats_and_needs_its_extra(monkeypatch):
         Admission(cluster, "fast-edf-iit", compiled=True)
     assert Admission(cluster, "fast-edf-iit", compiled=True, exact_numbers=False).waiting == ()
     monkeypatch.setitem(sys.modules, "numba", None)
-    monkeypatch.delitem(sys.modules, "dlopt.heuristics.admission.fast.deadline_blocks_numba")
+    for name in ("deadline_blocks_numba", "deadline_arrays_numba"):
+        monkeypatch.delitem(sys.modules, f"dlopt.heuristics.admission.fast.{name}")
     with pytest.raises(MissingExtraError, match=r"dlopt\[fast\]"):
         Admission(cluster, "fast-edf-iit", compiled=True, exact_numbers=False)
