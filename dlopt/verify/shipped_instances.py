@@ -31,7 +31,7 @@ def shipped_instances(stem: str, floats: bool = False, small: bool = False) -> t
     Examples
     --------
     >>> [instance.name for instance in shipped_instances("dag")][:2]
-    ['through-the-scheduler', 'chain']
+    ['chain', 'not-everywhere']
     """
     read = (
         io.read(one.path, exact_numbers=not floats, float_numbers=floats)
