@@ -51,6 +51,10 @@ SMALL = 7.5
 """Font size of subtitles, legends, and texts in charts, in points."""
 
 
+MAX_KINDS = 3
+"""Kinds of violations that a subtitle names."""
+
+
 class Bar(NamedTuple):
     """An interval on a row, with a text that is written if it fits.
 
@@ -96,10 +100,8 @@ BUSY = BarStyle("busy", "not yet ready", ("#E9E9E9",), "#B4B4B4", "/////", outli
 """Style of the time until a resource is ready."""
 REJECTED = BarStyle("rejected", "rejected", ("#FFFFFF",), "#C9A8A0", "/////", outline=0.5)
 """Style of the windows of rejected tasks and requests."""
-MAX_VIOLATION_TEXT = 100
-"""Longest text of a violation in a subtitle, in characters."""
-VIOLATION = BarStyle("violation", "violation", ("none",), VERMILLION, "/////", outline=1.4)
-"""Style of violations: outlined and hatched, so that an overlap is no border of two bars."""
+VIOLATION = BarStyle("violation", "violation", ("none",), VERMILLION, "xxx", outline=1.4)
+"""Style of violations, over what is drawn there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,20 +231,20 @@ def _cut_in_middle(name: str, most: int) -> str:
 
 
 def subtitle(parts: Iterable[str], violations: Sequence[Violation], note: str) -> str:
-    """Return the subtitle of a chart; of an infeasible solution it begins with a violation.
+    """Return the subtitle of a chart; the kinds of violations are named.
 
     Examples
     --------
-    >>> overlap = Violation("machine-overlap", "machine 0", 1, 2)
-    >>> print(subtitle(["makespan 3"], [overlap, overlap], "heft, unsound"))
-    machine-overlap on machine 0 in [1, 2] · makespan 3 · 2 violations · heft, unsound
+    >>> print(subtitle(["makespan 3"], [Violation("deadline", "task a")], "heft, unsound"))
+    makespan 3 · 1 violation (deadline) · heft, unsound
     """
     shown = [part for part in parts if part]
     if violations:
-        broken = len(violations)
-        shown = [clean(str(violations[0]), MAX_VIOLATION_TEXT), *shown]
-        shown.append(f"{broken:,} violation{'s' * (broken > 1)}")
-    return " \N{MIDDLE DOT} ".join([*shown, *([clean(note, 40)] if note else [])])
+        kinds = list(dict.fromkeys(violation.kind for violation in violations))
+        named = ", ".join(kinds[:MAX_KINDS]) + ", ..." * (len(kinds) > MAX_KINDS)
+        count = len(violations)
+        shown.append(f"{count:,} violation{'s' * (count > 1)} ({named})")
+    return " \N{MIDDLE DOT} ".join([*shown, *([clean(note, 80)] if note else [])])
 
 
 def si(number: Number) -> str:
