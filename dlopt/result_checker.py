@@ -258,7 +258,7 @@ def checked_result(query: Query, answer: Result[Any]) -> Result[Any]:
     return answer
 
 
-def _wrong_value_text(query: Query, answer: Result[Any], actual: Value | None) -> str:
+def _wrong_value_text(query: Query, answer: Result[SolutionT], actual: Value | None) -> str:
     return wrong_value_text(
         query.module,
         query.instance,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from dlopt.arithmetic import is_finite, to_json
 from dlopt.problems.validated_record import Header
 from dlopt.registry.method_entries import ProblemModule
@@ -20,7 +18,7 @@ def value_text(value: Value | None) -> str:
 def wrong_value_text(
     module: ProblemModule,
     instance: Header,
-    solution: Any,
+    solution: object,
     objective: str,
     *,
     reported: Value | None,
