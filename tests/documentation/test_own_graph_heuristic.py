@@ -6,12 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import dlopt
 from dlopt.problems.dag import Edge, Graph, Instance, Lan, Machine, Network, Task
 from dlopt.result import NO_LIMITS, Result, Status
 from tests.documentation.gallery import Script
+from tests.examples import share
 from tests.strategies_dag import dag, one_way
 
 SHIPPED = [shipped.name for shipped in dlopt.list_instances("dag")]
@@ -41,13 +42,13 @@ def test_shipped_instances(heuristic: Heuristic, name: str) -> None:
     _check(heuristic, dlopt.load(name), "tardy-then-response-time")
 
 
-@settings(max_examples=60)
+@share(1 / 2)
 @given(instance=dag())
 def test_any_instance(heuristic: Heuristic, instance: Instance) -> None:
     _check(heuristic, instance)
 
 
-@settings(max_examples=30)
+@share(1 / 4)
 @given(instance=one_way())
 def test_links_whose_directions_differ(heuristic: Heuristic, instance: Instance) -> None:
     _check(heuristic, instance)
