@@ -34,6 +34,7 @@ from dlopt.backends.linear_program import LinearProgram
 from dlopt.formats import vipr
 from dlopt.models.admission.fluid_relaxation import FluidRelaxation
 from dlopt.models.admission.scaled_instance import ScaledInstance
+from dlopt.models.admission.upper_bounds import certificate_remarks
 from dlopt.models.admission.window_capacity import WindowCapacity
 from dlopt.models.admission.window_cuts import WindowCuts
 from dlopt.models.multistage.fluid_relaxation import ReservationFluidRelaxation
@@ -183,10 +184,8 @@ def forged(subject: CertifiedInstance, draw: random.Random) -> str:
     )
     search = BranchAndBound(whole, model.accepted, scaled.value_granularity)
     found = search.minimise(None, _SUBPROBLEMS)
-    remarks = [
-        f"value of finished tasks: {scaled.value_of_finished}",
-        f"chunks: {draw.choice((subject.installments, subject.installments, 1, 2, 'any'))}",
-    ]
+    chunks = draw.choice((subject.installments, subject.installments, 1, 2, "any"))
+    remarks = certificate_remarks(None, model, str(chunks), "")
     certificate = search.certificate(found.bound, model.column_names(), remarks)
     return vipr.to_text(replace(certificate, cuts=len(cuts)))
 
@@ -222,7 +221,7 @@ def _forged_around(subject: CertifiedInstance, draw: random.Random) -> str:
         program = forge(program, binaries, draw)
     search = BranchAndBound(program, binaries, scaled.value_granularity)
     found = search.minimise(None, _SUBPROBLEMS)
-    remarks = [f"value of finished tasks: {scaled.tasks_only.value_of_finished}", "chunks: any"]
+    remarks = certificate_remarks(None, model.tasks, "any", "")
     return vipr.to_text(search.certificate(found.bound, model.column_names(), remarks))
 
 

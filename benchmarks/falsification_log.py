@@ -51,6 +51,7 @@ class SearchTarget:
                 seed=seed,
                 floats=self.floats,
                 options=self.options,
+                shipped=False,
             )
 
 

@@ -6,7 +6,7 @@ Every result of a method is verified by `dlopt.result_checker` before it is retu
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias
@@ -21,8 +21,8 @@ from dlopt.errors import DloptError, NotApplicableError
 from dlopt.method_options import MethodOptions, refuse_unused
 from dlopt.method_run import Attempt
 from dlopt.problems.validated_record import Header, SolutionT_co
-from dlopt.proven_reference import gap_to_proven, proven_best
-from dlopt.query import Query, applicable_objective
+from dlopt.proven_reference import gap_to_proven, proven_best, stated_proofs
+from dlopt.query import Query, applicable_objective, origin_of
 from dlopt.registry import Method
 from dlopt.result import NO_LIMITS, Limits, Objective, Result
 from dlopt.result_checker import InvalidResultError, check, disproof
@@ -279,21 +279,34 @@ def compare(
         else:
             rows.append(ComparisonRow(entry, found, None))
     rows = _cross_checked(instance, goal, rows)
-    reference, measured = _measured(goal, rows)
-    wrong = contradictions(instance.best_known, goal, (row.result for row in rows if row.result))
-    return Comparison(instance, name, reference, measured, tuple(skipped), wrong, certified)
+    compared = _with_gaps(instance, goal, rows, stated=not certified)
+    return replace(compared, skipped=tuple(skipped), certified=certified)
 
 
-def _measured(
-    goal: Objective, rows: list[ComparisonRow]
-) -> tuple[Result[object] | None, tuple[ComparisonRow, ...]]:
-    """Return what proves most, and the rows with their gaps to it."""
+def _with_gaps(
+    instance: Header,
+    goal: Objective,
+    rows: Sequence[ComparisonRow],
+    *,
+    stated: bool,
+) -> Comparison:
+    """Return the comparison: the gaps of all rows to what is proven, or stated to be, if wanted."""
     exact = [row.result for row in rows if row.result and row.method.kind == "exact"]
     others = [row.result for row in rows if row.result and row.method.kind != "exact"]
+    results = [*exact, *others]
+    wrong = contradictions(instance.best_known, goal, results)
+    refuted = [contradiction.known for contradiction in wrong]
+    known = [one for one in instance.best_known if one not in refuted]
+    origin = origin_of(registry.problem_of(instance).module, instance, goal.name)
+    proofs = stated_proofs(known, goal, origin, results) if stated else ()
+    others += proofs
+    reference = proven_best(goal, exact, others)
     measured = (
         replace(row, gap_to_best=gap_to_proven(goal, row.result, exact, others)) for row in rows
     )
-    return proven_best(goal, exact, others), tuple(measured)
+    references = [reference, *(proven_best(goal, exact, others, one) for one in results)]
+    used = tuple(one for one in proofs if any(one is other for other in references))
+    return Comparison(instance, goal.name, reference, tuple(measured), (), wrong, stated=used)
 
 
 def _cross_checked(

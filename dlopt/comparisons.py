@@ -66,7 +66,8 @@ class Comparison(TabularRecord):
     objective : str
     reference : Result or None
         What is proven best: an optimum, of an exact method if one has proven it; else the tightest
-        bound of any method; else the result of the first exact method.
+        bound of any method; else the result of the first exact method. Where the instance states
+        that more is proven, that is it, see `stated`.
     rows : tuple of ComparisonRow
     skipped : tuple of (str, str)
         Methods that do not apply, and why.
@@ -74,6 +75,10 @@ class Comparison(TabularRecord):
         Where the best known values of the instance are wrong.
     certified : bool, default False
         Whether bounds count only with certificates, see `dlopt.compare`.
+    stated : tuple of Result
+        Best known values of the instance that gaps are relative to, as no method of the comparison
+        has proven as much. They are claims of its file, and have not been proven again; where
+        certificates are asked for, they do not count.
     """
 
     PRESENTED_BY: ClassVar[str] = "dlopt.presentation.comparisons"
@@ -85,6 +90,7 @@ class Comparison(TabularRecord):
     skipped: tuple[tuple[str, str], ...]
     contradictions: tuple[Contradiction, ...] = ()
     certified: bool = False
+    stated: tuple[Result[Any], ...] = ()
 
     left_out = renamed_property("left_out", "skipped")
     measured_from = renamed_property("measured_from", "gap_reference")
@@ -106,7 +112,7 @@ class Comparison(TabularRecord):
         proven = [self.reference]
         if self.gap_reference == "bound":
             results = [row.result for row in self.rows if row.result is not None]
-            proven = [result for result in results if result.bound is not None]
+            proven = [one for one in (*results, *self.stated) if one.bound is not None]
         return tuple(
             row
             for row in self.rows

@@ -45,7 +45,7 @@ class ShippedInstance(PrintableRecord):
     @property
     def size(self) -> dict[str, int]:
         """How many tasks, machines and so on it has."""
-        return _size_of(self.instance)
+        return size_of(self.instance)
 
     @property
     def best_known(self) -> BestKnown | None:
@@ -86,8 +86,40 @@ iit/three-nodes, iit/late-node, iit/four-nodes?
     """
     paths = _paths()
     if name not in paths:
-        raise NotApplicableError(_unknown(name, list(paths)))
+        raise NotApplicableError(_unknown(name))
     return io.read(paths[name], exact_numbers=exact_numbers, float_numbers=float_numbers)
+
+
+def shipped_file(name: str) -> Path | None:
+    """Return the file of a shipped instance, or None if there is none of this name.
+
+    Examples
+    --------
+    >>> shipped_file("iit/three-nodes").name
+    'three-nodes.json'
+    >>> shipped_file("iit/tree-nodes")
+    """
+    return _paths().get(name)
+
+
+def similar_shipped_names(name: str) -> list[str]:
+    """Return at most three names of shipped instances that are like a name.
+
+    Examples
+    --------
+    >>> similar_shipped_names("tree-nodes")
+    ['iit/three-nodes', 'iit/four-nodes', 'iit/late-node']
+    >>> similar_shipped_names("measurements")
+    []
+    """
+    known = list(_paths())
+    similar = difflib.get_close_matches(name, known, MAX_SUGGESTIONS)
+    if similar:
+        return similar
+    # the problem may be wrong, or missing
+    last_parts = {full.rpartition("/")[2]: full for full in known}
+    close = difflib.get_close_matches(name.rpartition("/")[2], last_parts, MAX_SUGGESTIONS)
+    return [last_parts[part] for part in close]
 
 
 def list_instances(stem: str | None = None) -> tuple[ShippedInstance, ...]:
@@ -119,7 +151,14 @@ def list_instances(stem: str | None = None) -> tuple[ShippedInstance, ...]:
     )
 
 
-def _size_of(instance: Header) -> dict[str, int]:
+def size_of(instance: Header) -> dict[str, int]:
+    """Return how many tasks, machines and so on an instance has, by the plural of each noun.
+
+    Examples
+    --------
+    >>> size_of(load("dag/topcuoglu-10"))
+    {'graphs': 1, 'tasks': 10, 'machines': 3}
+    """
     if isinstance(instance, coreservation.Instance):
         return {"requests": len(instance.requests), "machines": len(instance.machines)}
     if isinstance(instance, dag.Instance):
@@ -146,13 +185,8 @@ def _paths() -> dict[str, Path]:
     return dict(sorted(named.items()))
 
 
-def _unknown(name: str, known: list[str]) -> str:
+def _unknown(name: str) -> str:
     """Return the message about an unknown name, with the names that are like it."""
-    last_parts = {full.rpartition("/")[2]: full for full in known}
-    similar = difflib.get_close_matches(name, known, MAX_SUGGESTIONS)
-    if not similar:  # the problem may be wrong, or missing
-        last = name.rpartition("/")[2]
-        close = difflib.get_close_matches(last, last_parts, MAX_SUGGESTIONS)
-        similar = [last_parts[part] for part in close]
+    similar = similar_shipped_names(name)
     hint = f"did you mean {', '.join(similar)}?" if similar else "`dlopt instances` lists them"
     return f"no shipped instance {printable(name)!r}; {hint}"

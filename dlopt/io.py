@@ -14,7 +14,7 @@ from dlopt import aliases, arithmetic
 from dlopt.arithmetic import EXACT, SOLVER, Number, exact
 from dlopt.canonical_json import parts_of
 from dlopt.errors import MISSING, Fault, InvalidInstanceError, NotApplicableError, known_names
-from dlopt.json_files import load_json, write_json
+from dlopt.json_files import load_part, write_json
 from dlopt.problems.validated_record import Header, Record, examine, floating
 from dlopt.query import origin_of
 from dlopt.registry import problem, stems
@@ -75,7 +75,7 @@ def read(
     """
     if exact_numbers and float_numbers:
         raise NotApplicableError("numbers are read either as exact ones or as floats")
-    data = load_json(path, exact_numbers=exact_numbers)
+    data = load_part(path, "instance", exact_numbers=exact_numbers)
     instance = instance_from_data(data, source=os.fspath(path))
     try:
         return floating(instance) if float_numbers else instance
@@ -225,6 +225,8 @@ def read_plan(
 ) -> Any:
     """Read what a JSON file has for an instance: a result of `solve`, or a plan alone.
 
+    The file of a result that failed verification, which has its instance too, is read as well.
+
     Returns
     -------
     Result or Solution
@@ -234,8 +236,8 @@ def read_plan(
     InvalidInstanceError
         If the file is neither, such as an instance, or the result is one of another instance.
     """
-    data, source = load_json(path, exact_numbers=exact_numbers), os.fspath(path)
-    return plan_from_data(data, instance, source)
+    data = load_part(path, "result", exact_numbers=exact_numbers)
+    return plan_from_data(data, instance, os.fspath(path))
 
 
 def plan_from_data(data: object, instance: Header, source: str | None = None) -> Any:

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Literal
 
 from dlopt import arithmetic
 from dlopt.errors import MISSING, Fault, InvalidInstanceError, NotApplicableError
@@ -136,6 +136,21 @@ def load_json(path: str | os.PathLike[str], *, exact_numbers: bool = False) -> A
         If there is no such file, it is too large, or it is not valid JSON.
     """
     return parse_json(load_text(path, "JSON"), os.fspath(path), exact_numbers=exact_numbers)
+
+
+def load_part(
+    path: str | os.PathLike[str],
+    part: Literal["instance", "result"],
+    *,
+    exact_numbers: bool = False,
+) -> Any:
+    """Return the same; of a file with an instance and a result of it, one of the two.
+
+    Such a file is what is saved of a result that failed verification.
+    """
+    data = load_json(path, exact_numbers=exact_numbers)
+    both = isinstance(data, dict) and data.keys() == {"instance", "result"}
+    return data[part] if both else data
 
 
 def parse_json(text: str, source: str | None = None, *, exact_numbers: bool = False) -> Any:

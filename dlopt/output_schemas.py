@@ -128,6 +128,8 @@ class ComparedInstance(TypedDict):
     skipped: list[SkippedOutput]
     contradictions: list[dict[str, object]]
     """Where best known values of the instance are wrong."""
+    stated: list[dict[str, object]]
+    """Best known values of the instance that gaps are relative to; they are not proven again."""
 
 
 class ComparisonOutput(Envelope):

@@ -72,6 +72,14 @@ def comparison_to_data(compared: Comparison) -> dict[str, Any]:
             }
             for wrong in compared.contradictions
         ],
+        "stated": [
+            {
+                "method": one.method,
+                "plan_class": one.plan_class,
+                **io.values_to_data(value=one.value, bound=one.bound),
+            }
+            for one in compared.stated
+        ],
     }
     return aliases.with_former_keys(data)
 

@@ -15,7 +15,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
+from dlopt.arithmetic import Number
 from dlopt.plan_classes import is_in_class_of
+from dlopt.problems.validated_record import BestKnown
 from dlopt.result import Objective, Result, Status, Value, relative_gap
 
 ItemT = TypeVar("ItemT")
@@ -75,6 +77,52 @@ def tightest(
         if bound is not None and (best is None or goal.better(best[0], bound)):
             best = bound, item
     return None if best is None else best[1]
+
+
+def stated_proofs(
+    best_known: Iterable[BestKnown], goal: Objective, origin: Number, found: Results
+) -> tuple[Result[object], ...]:
+    """Return what an instance states as proven, as far as it holds for all plans that were found.
+
+    Nothing of it is proven again: it is the claim of the file. So it may be what gaps of a
+    comparison are relative to, and no bound of a method.
+
+    Parameters
+    ----------
+    best_known : iterable of BestKnown
+        Those that no result contradicts. Bounds of class ``k`` do not say for which k they hold,
+        and are left out.
+    goal : Objective
+    origin : Number
+        The instant that the objective counts from.
+    found : sequence of Result
+        Of the methods. Without a plan there is no gap, and nothing is returned.
+
+    Examples
+    --------
+    >>> known = BestKnown("makespan", "any", value=4, bound=4, method="exact")
+    >>> found = Result(Status.FEASIBLE, value=5, plan_class="any")
+    >>> (stated,) = stated_proofs([known], Objective("makespan", "min"), 0, [found])
+    >>> print(stated.status, stated.bound, stated.method)
+    optimal 4 exact
+    """
+    plans = [one for one in found if one.value is not None]
+    stated = (
+        Result[object](
+            Status.OPTIMAL if known.value == known.bound else Status.BOUND,
+            objective=goal.name,
+            value=known.value if known.value == known.bound else None,
+            bound=known.bound,
+            method=known.method,
+            plan_class=known.plan_class,
+            origin=origin,
+        )
+        for known in best_known
+        if known.objective == goal.name and known.bound is not None and known.plan_class != "k"
+    )
+    if not plans:
+        return ()
+    return tuple(one for one in stated if all(is_in_class_of(plan, one) for plan in plans))
 
 
 def gap_to_proven(

@@ -22,7 +22,6 @@ from dlopt.arithmetic import (
     is_exact,
     is_finite,
     simplest,
-    to_json,
 )
 from dlopt.errors import NotApplicableError, SolverError, shortened
 from dlopt.plan_classes import within_class
@@ -40,6 +39,7 @@ from dlopt.returned_bounds import (
     proves,
     weakened,
 )
+from dlopt.value_texts import value_text, wrong_value_text
 
 SolutionT = TypeVar("SolutionT")
 
@@ -238,15 +238,15 @@ def checked_result(query: Query, answer: Result[Any]) -> Result[Any]:
     if found or wrong or recomputed is None:
         if entry.claim == "literal-unsound":
             return replace(answer, status=Status.UNSOUND, bound=None, proof=None)
-        what = str(found[0]) if found else f"its value is {_text(recomputed)}, not {_text(claimed)}"
+        what = str(found[0]) if found else _wrong_value_text(query, answer, recomputed)
         raise InvalidResultError(f"the result of {entry.name} is invalid: {what}", instance, answer)
     value = _in_number_type(recomputed, rational)
     answer = covering_accepted_plans(query, replace(answer, value=value))
     if answer.bound is not None and beyond(goal, value, answer.bound):
         if not meets(answer.bound, value, origin):
             raise InvalidResultError(
-                f"{entry.name} has a plan of value {_text(value)} beyond its bound "
-                f"{_text(answer.bound)}",
+                f"{entry.name} has a plan of value {value_text(value)} beyond its bound "
+                f"{value_text(answer.bound)}",
                 instance,
                 answer,
             )
@@ -256,6 +256,17 @@ def checked_result(query: Query, answer: Result[Any]) -> Result[Any]:
         why = "value and bound differ" + (f": {answer.reason}" if answer.reason else "")
         return replace(answer, status=Status.FEASIBLE, reason=why)
     return answer
+
+
+def _wrong_value_text(query: Query, answer: Result[SolutionT], actual: Value | None) -> str:
+    return wrong_value_text(
+        query.module,
+        query.instance,
+        answer.solution,
+        query.goal.name,
+        reported=answer.value,
+        actual=actual,
+    )
 
 
 def disproof(goal: Objective, answer: Result[Any], others: Iterable[Result[Any]]) -> str | None:
@@ -285,12 +296,12 @@ def disproof(goal: Objective, answer: Result[Any], others: Iterable[Result[Any]]
             continue
         if not within_class(other.plan_class, answer.plan_class):
             continue
-        plan = f"the checked plan of {other.method} has the value {_text(other.value)}"
+        plan = f"the checked plan of {other.method} has the value {value_text(other.value)}"
         if none:
             return f"it says that no plan exists, but {plan}"
         better = answer.bound is not None and beyond(goal, other.value, answer.bound)
         if better and not meets(answer.bound, other.value, answer.origin):
-            limit = _text(answer.bound)
+            limit = value_text(answer.bound)
             return f"its bound says that no plan is better than {limit}, but {plan}"
     return None
 
@@ -356,10 +367,3 @@ def _difference(claimed: Value | None, truth: Value) -> Number | None:
     if not is_finite(claimed):
         return None
     return exact(claimed) - exact(truth)
-
-
-def _text(value: Value | None) -> str:
-    """Return a value as text, however many digits it has."""
-    if isinstance(value, tuple):
-        return f"({', '.join(_text(level) for level in value)})"
-    return str(value if value is None or not is_finite(value) else to_json(value))

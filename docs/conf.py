@@ -48,6 +48,7 @@ autosummary_generate = False
 default_role = "autolink"
 napoleon_google_docstring = False
 
+napoleon_use_ivar = True  # properties have entries of their own
 napoleon_use_rtype = False
 
 html_theme = "furo"

@@ -74,15 +74,24 @@ class Proof:
         self.names, self.rows, self.integral = [], [], set()
         self.objective, self.claim = {}, None
 
+    def expect(self, *words):
+        word = next(self.words)
+        if word not in words:
+            raise ValueError(f"{' or '.join(words)} is expected, not {word}")
+        return word
+
     def numbers(self):
         """Read a vector: how many entries, then index and value of each, or OBJ."""
         word = next(self.words)
         if word == "OBJ":
             return self.objective
         terms = {int(next(self.words)): Fraction(next(self.words)) for _ in range(int(word))}
-        if len(terms) != int(word) or not all(0 <= v < len(self.names) for v in terms):
+        if len(terms) != int(word) or not self.exist(terms):
             raise ValueError("a variable is in a row twice, or does not exist")
         return terms
+
+    def exist(self, variables):
+        return all(0 <= variable < len(self.names) for variable in variables)
 
     def check(self):
         """Follow the whole file; return the bound that it proves, None if there is no point."""
@@ -92,21 +101,26 @@ class Proof:
             elif word == "VAR":
                 self.names = [next(self.words) for _ in range(int(next(self.words)))]
             elif word == "INT":
-                self.integral = {int(next(self.words)) for _ in range(int(next(self.words)))}
+                integral = [int(next(self.words)) for _ in range(int(next(self.words)))]
+                self.integral = set(integral)
+                if len(integral) > len(self.integral) or not self.exist(integral):
+                    raise ValueError("an integral variable is listed twice, or does not exist")
             elif word == "OBJ":
-                next(self.words)  # min
+                self.expect("min")
                 self.objective = self.numbers()
             elif word == "CON":
                 for _ in range((int(next(self.words)), int(next(self.words)))[0]):
                     self.rows.append(self.row()[1])
             elif word == "RTP":
-                if next(self.words) == "range":
+                if self.expect("range", "infeas") == "range":
                     self.claim, _ = Fraction(next(self.words)), next(self.words)
             elif word == "SOL":
-                next(self.words)
+                self.expect("0")  # solutions prove no bound
             elif word == "DER":
                 for _ in range(int(next(self.words))):
                     self.step()
+            else:
+                raise ValueError(f"{word} is no section of a file")
         last = self.rows[-1]
         proven = Row("G", Fraction(1), {})  # 0 >= 1: the program is infeasible
         if self.claim is not None:
@@ -122,27 +136,36 @@ class Proof:
     def step(self):
         """Read a step, derive it again, and keep it if it follows."""
         name, row = self.row()
-        _, rule = next(self.words), next(self.words)
-        reason = []
-        while (word := next(self.words)) != "}":
-            reason.append(word)
-        next(self.words)
+        self.expect("{")
+        rule, *reason = iter(lambda: next(self.words), "}")
+        if int(next(self.words)) < -1:
+            raise ValueError("the last use of a step is -1 (not stated) or a number of a step")
         try:
             self.rows.append(self.derived(rule, reason, row))
         except ValueError as error:
             raise ValueError(f"step {name}: {error}") from None
 
+    def known(self, word):
+        """Read the number of a constraint that is known by then."""
+        if not 0 <= int(word) < len(self.rows):
+            raise ValueError(f"there is no constraint {word} before it")
+        return int(word)
+
     def derived(self, rule, reason, row):
-        if rule == "asm":
+        if rule == "asm" and not reason:
             row.assumptions = frozenset({len(self.rows)})
             return row
         if rule == "uns":
-            first, low, second, high = map(int, reason)
+            first, low, second, high = map(self.known, reason)
             if not (self.rows[first].implies(row) and self.rows[second].implies(row)):
                 raise ValueError("does not hold in both cases")
             row.assumptions = both_cases(self.rows, self.integral, first, low, second, high)
             return row
-        pairs = zip(map(int, reason[1::2]), map(Fraction, reason[2::2]), strict=True)
+        if rule not in ("lin", "rnd"):
+            raise ValueError(f"{rule} is no rule")
+        if len(reason) != 1 + 2 * int(reason[0]):
+            raise ValueError("another number of multipliers than stated")
+        pairs = zip(map(self.known, reason[1::2]), map(Fraction, reason[2::2]), strict=True)
         found = combined(self.rows, pairs, row.sense)
         if rule == "rnd":
             found = rounded(found, self.integral)
@@ -175,3 +198,7 @@ except (StopIteration, LookupError, ZeroDivisionError):
 claim = "is infeasible" if bound is None else f"has no objective below {bound}"
 print(f"proven: a program with {len(proof.names)} variables {claim}")
 print(f"steps that were checked: {sum(1 for line in text.splitlines() if ' { ' in line)}")
+print("not checked here, that the program is the one of an instance; by the remarks of the file:")
+for line in text.splitlines():
+    if line.startswith(("% instance:", "% claim:", "% objective value:")):
+        print(line.removeprefix("%"))

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 
 from hypothesis import strategies as st
 
@@ -11,15 +12,29 @@ from dlopt.problems.iit import Instance
 
 small = st.integers(0, 6)
 rationals = st.builds(Fraction, st.integers(0, 24), st.integers(1, 4))
+# What is made in a composite strategy is checked again for each example: hence outside of them.
+costs, costs_with_tau = (
+    st.tuples(st.integers(least, 4), small).filter(lambda pair: sum(pair) > 0) for least in (0, 1)
+)
+setups_cm = st.sampled_from([0, 0, 1, 2, Fraction(1, 3)])
+setups_cp = st.sampled_from([0, 0, 1, 3])
+quarters_or_none = st.none() | st.integers(0, 4)
+gaps = st.sampled_from([0, 0, 0, Fraction(1, 2), 2])
+
+
+@cache
+def no_or_ready_times(nodes):
+    """Return a strategy for the ready times of so many nodes, or none."""
+    return st.just(()) | st.tuples(*[rationals] * nodes)
 
 
 @st.composite
 def clusters(draw, nodes, *, setup=True, identical=True, positive_tau=False):
     """Return a cluster; now and then tau or chi is 0, never both on one node."""
-    costs = st.tuples(st.integers(int(positive_tau), 4), small).filter(lambda c: sum(c) > 0)
-    pairs = [draw(costs)] * nodes if identical else [draw(costs) for _ in range(nodes)]
-    theta_cm = draw(st.sampled_from([0, 0, 1, 2, Fraction(1, 3)])) if setup else 0
-    theta_cp = draw(st.sampled_from([0, 0, 1, 3])) if setup else 0
+    pair = costs_with_tau if positive_tau else costs
+    pairs = [draw(pair)] * nodes if identical else [draw(pair) for _ in range(nodes)]
+    theta_cm = draw(setups_cm) if setup else 0
+    theta_cp = draw(setups_cp) if setup else 0
     if identical:
         return Cluster(nodes, pairs[0][0], pairs[0][1], theta_cm, theta_cp)
     taus, chis = zip(*pairs, strict=True)
@@ -63,7 +78,7 @@ def _states(draw, instance):
     """Return the instance as it stands at some instant, with chunks that were sent before."""
     now = draw(rationals)
     nodes = instance.cluster.nodes
-    ready = draw(st.just(()) | st.tuples(*[rationals] * nodes))
+    ready = draw(no_or_ready_times(nodes))
     old = [task for task in instance.tasks if task.arrival < now]
     committed, left = [], {task.id: task.load for task in old}
     for task in draw(st.lists(st.sampled_from(old), max_size=3)) if old else ():
@@ -76,11 +91,12 @@ def _states(draw, instance):
     if draw(st.booleans()):
         gone = streams.Commitment("gone", draw(st.integers(0, nodes - 1)), now / 2, 1, now)
         committed.append(gone)
-    stated = {
-        task.id: draw(st.none() | st.integers(0, 4).map(lambda k, t=task: t.load * k / 4))
-        for task in old
-    }
-    tasks = (replace(task, remaining=stated.get(task.id)) for task in instance.tasks)
+    stated = {task.id: draw(quarters_or_none) for task in old}
+    tasks = (
+        replace(task, remaining=None if quarters is None else task.load * quarters / 4)
+        for task in instance.tasks
+        for quarters in (stated.get(task.id),)
+    )
     return replace(
         instance,
         tasks=tuple(tasks),
@@ -131,7 +147,6 @@ def admission_plans(draw, *, unpromised=False, **options):
 def _laid_out(draw, instance, parts):
     """Return the chunks, one after the other on channel and nodes, now and then with a gap."""
     cluster = instance.cluster
-    gaps = st.sampled_from([0, 0, 0, Fraction(1, 2), 2])
     channel, free = instance.channel_free, list(instance.free_times)
     chunks = []
     for task, node, load in parts:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 
 from hypothesis import strategies as st
 
@@ -21,6 +22,18 @@ from dlopt.problems.validated_record import floating
 sizes = st.sampled_from([1, 1, 2, 3, 4, 6, Fraction(1, 2), Fraction(5, 3)])
 instants = st.sampled_from([0, 0, 0, 1, 2, Fraction(3, 2), 5])
 amounts = st.sampled_from([0, 0, 1, 2, 4, Fraction(1, 2)])
+dates = st.sampled_from([1, 2, 3, 4, 6, 9, 14, Fraction(9, 2)])
+deadlines_of = {True: dates, False: st.none(), None: st.none() | dates}
+"""Deadlines of all tasks, of none, of some."""
+durations = st.none() | sizes
+
+
+@cache
+def rows(width):
+    """Return a strategy for the durations of a task, which some machine can run."""
+    return st.lists(durations, min_size=width, max_size=width).filter(
+        lambda times: any(time is not None for time in times)
+    )
 
 
 @st.composite
@@ -52,8 +65,7 @@ def bags(draw, *, tasks=4, machines=3, sites=3, deadlines=None, releases=True, m
     matrix = draw(st.booleans()) if matrix is None else matrix
     later = instants if releases else st.just(0)
     some = draw(st.sampled_from([True, False, None])) if deadlines is None else deadlines
-    due = st.sampled_from([1, 2, 3, 4, 6, 9, 14, Fraction(9, 2)])
-    ends = {True: due, False: st.none(), None: st.none() | due}[some]
+    ends = deadlines_of[some]
     site = st.integers(0, places - 1)
     made = tuple(
         Task(
@@ -72,10 +84,7 @@ def bags(draw, *, tasks=4, machines=3, sites=3, deadlines=None, releases=True, m
         Machine(f"m{index}", draw(site), 1 if matrix else draw(sizes), draw(later))
         for index in range(width)
     )
-    row = st.lists(st.none() | sizes, min_size=width, max_size=width).filter(
-        lambda times: any(time is not None for time in times)
-    )
-    etc = tuple(tuple(draw(row)) for _ in range(count)) if matrix else None
+    etc = tuple(tuple(draw(rows(width))) for _ in range(count)) if matrix else None
     names = tuple(Site(f"s{index}") for index in range(places))
     limits = draw(st.sampled_from([(Fraction(1, 2), 2), (1, 1), (Fraction(1, 10), 10)]))
     return Instance(made, held, names, draw(links(places)), etc, limits)

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 
 from hypothesis import strategies as st
 
@@ -30,6 +31,9 @@ cpus = st.integers(1, 8) | st.builds(Fraction, st.integers(1, 24), st.just(3))
 capacities = st.integers(0, 10) | st.builds(Fraction, st.integers(0, 30), st.just(3))
 priorities = st.integers(1, 5) | st.builds(Fraction, st.integers(1, 9), st.just(2))
 quarters = st.builds(Fraction, st.integers(0, 4), st.just(4))
+three_quarters = st.tuples(quarters, quarters, quarters)
+steps = st.sets(instants.filter(bool), max_size=2)
+batches = st.none() | st.builds(Batch, lengths)
 
 
 @st.composite
@@ -39,17 +43,27 @@ def shapes(draw):
     if draw(st.integers(0, 3)):
         return draw(st.sampled_from(named))
     at = draw(quarters)
-    low, high, top = sorted(draw(st.tuples(quarters, quarters, quarters)))
+    low, high, top = sorted(draw(three_quarters))
     if at == 0:
         return ((0, 0), (0, low), (1, top))
     return ((0, 0), (1, low), (1, top)) if at == 1 else ((0, 0), (at, low), (at, high), (1, top))
+
+
+@cache
+def _no_or_a_machine(machines):
+    return st.none() | st.integers(0, machines - 1)
+
+
+@cache
+def _lists_of_parts(machines, most, hard, fixed):
+    return st.lists(parts(machines, hard=hard, fixed=fixed), min_size=1, max_size=most)
 
 
 @st.composite
 def parts(draw, machines, *, hard=False, fixed=True):
     """Return a part; now and then it is on one machine."""
     cpu = draw(cpus)
-    machine = draw(st.none() | st.integers(0, machines - 1)) if fixed else None
+    machine = draw(_no_or_a_machine(machines)) if fixed else None
     if hard or draw(st.integers(0, 2)) == 0:
         return Part(cpu, machine=machine)
     shape = draw(shapes())
@@ -81,14 +95,14 @@ def coreservation(
     count = draw(st.integers(1, machines))
     arrivals = sorted(draw(st.lists(instants, min_size=1, max_size=requests)))
     made = []
+    some = _lists_of_parts(count, parts_each, hard, fixed)
     for index, arrival in enumerate(arrivals):
         arrival = 0 if together else arrival
         start = arrival + draw(instants)
-        some = st.lists(parts(count, hard=hard, fixed=fixed), min_size=1, max_size=parts_each)
         window = arrival, start, start + draw(lengths)
         made.append(Request(f"r{index}", *window, draw(priorities), tuple(draw(some))))
     holdings = draw(st.lists(_holdings(count), max_size=2)) if state else []
-    batch = draw(st.none() | st.builds(Batch, lengths)) if batched else None
+    batch = draw(batches) if batched else None
     return Instance(
         tuple(Machine(f"m{j}", draw(_capacities(state))) for j in range(count)),
         tuple(made),
@@ -107,7 +121,7 @@ def _holdings(draw, machines):
 def _capacities(draw, state):
     if not state or draw(st.integers(0, 2)):
         return draw(capacities)
-    since = sorted(draw(st.sets(instants.filter(bool), max_size=2)))
+    since = sorted(draw(steps))
     return tuple((instant, draw(capacities)) for instant in [0, *since])
 
 

@@ -8,6 +8,7 @@ from dlopt.problems.dag import Edge, Graph, Instance, Lan, Link, Machine, Networ
 
 costs = st.builds(Fraction, st.integers(0, 12), st.sampled_from([1, 1, 1, 2, 3]))
 positive = st.builds(Fraction, st.integers(1, 6), st.sampled_from([1, 1, 2]))
+no_or_a_date = st.none() | st.integers(3, 30)
 
 
 @st.composite
@@ -49,7 +50,7 @@ def graphs(draw, name, machines, *, most=5, lans=0, plain=False):
     pairs = [(a, b) for at, a in enumerate(order) for b in order[at + 1 :]]
     chosen = draw(st.lists(st.sampled_from(pairs), max_size=6, unique=True)) if pairs else []
     arrival = draw(st.sampled_from([0, 0, 1, Fraction(5, 2)]))
-    due = draw(st.none() | st.integers(3, 30))
+    due = draw(no_or_a_date)
     home = draw(st.none() | st.integers(0, lans - 1)) if lans and not plain else None
     return Graph(
         name,

@@ -28,6 +28,8 @@ def answer(file, method, objective):
     instance = instance_of(file)
     if ignores_objective(instance, registry.method(instance.problem, method)):
         return _valued(instance, _solved(file, method, None), objective)
+    if method == "feasibility" and _solved(file, method, None).status is Status.INFEASIBLE:
+        return replace(_solved(file, method, None), objective=objective)
     return _solved(file, method, objective)
 
 
@@ -219,6 +221,24 @@ def test_a_heuristic_has_one_plan_for_all_objectives(instance):
                 if entry.reason_against(instance, name) is None
             ]
             assert len({(one.solution, one.solution is None and one.status) for one in found}) < 2
+
+
+@pytest.mark.parametrize("stem", ["admission", "multistage"])
+def test_what_cannot_be_accepted_together_cannot_under_any_objective(stem):
+    """So that `test_method` may decide once, and need not find the minimum lateness again."""
+    infeasible = 0
+    for file in smallest_files(stem, 8):
+        instance, entry = instance_of(file), registry.method(stem, "feasibility")
+        found = [
+            solve(instance, "feasibility", objective=goal.name, limits=LIMITS)
+            for goal in goals_of(instance, entry)
+        ]
+        assert len(found) >= 3
+        statuses = {one.status for one in found}
+        assert len(statuses) == 1
+        assert len({(one.reason, one.plan_class, one.proof) for one in found}) == 1
+        infeasible += statuses == {Status.INFEASIBLE}
+    assert infeasible >= 3
 
 
 @pytest.mark.parametrize("file", GROUPED_FILES)

@@ -1,5 +1,6 @@
 """Figures 6.12 to 6.16: what is measured, and what is said of it."""
 
+import gc
 from dataclasses import replace
 
 import pytest
@@ -21,6 +22,13 @@ from benchmarks.papers.overhead import (
     claims,
     panels,
 )
+
+
+@pytest.fixture(scope="module", autouse=True)
+def collect_only_what_is_new():
+    """Exclude what other tests left from the garbage collection before each measurement."""
+    gc.collect()
+    gc.freeze()
 
 
 class Told(MeasuredTimes):

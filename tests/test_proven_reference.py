@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 import dlopt
-from dlopt.proven_reference import gap_to_proven, proven_best
+from dlopt.problems.dag import Graph, Instance, Machine, Task
+from dlopt.problems.validated_record import BestKnown
+from dlopt.proven_reference import gap_to_proven, proven_best, stated_proofs
 from dlopt.result import Objective, PlanClass, Result, Status
 
 LEAST, MOST = Objective("makespan", "min"), Objective("accepted", "max")
@@ -64,7 +67,7 @@ def test_what_has_no_gap() -> None:
 
 
 def test_heuristics_and_a_bound_are_compared_without_an_exact_method() -> None:
-    instance = dlopt.load("bag/small-etc")
+    instance = replace(dlopt.load("bag/small-etc"), best_known=())
     compared = dlopt.compare(instance, ["min-min", "max-min", "bound-lp"])
     assert compared.gap_reference == "bound" and compared.reference is not None
     assert compared.reference.method == "bound-lp" and compared.incomparable == ()
@@ -73,3 +76,81 @@ def test_heuristics_and_a_bound_are_compared_without_an_exact_method() -> None:
         assert row.result is not None
         assert row.gap_to_best == pytest.approx(float(abs(row.result.value - least) / least))
     assert "%*" in str(compared)
+
+
+def known(value: Any, bound: Any, plan_class: PlanClass = "any") -> BestKnown:
+    return BestKnown("makespan", plan_class, value, bound, method="exact")
+
+
+def test_of_what_an_instance_states_only_proofs_for_all_plans_count() -> None:
+    def statuses(*stated: BestKnown, found: Result[Any] = PLAN) -> list[Status]:
+        return [one.status for one in stated_proofs(stated, LEAST, 0, [found])]
+
+    assert statuses(known(5, 5), known(6, 5), known(None, 4)) == [
+        Status.OPTIMAL,
+        Status.BOUND,
+        Status.BOUND,
+    ]
+    assert statuses(known(5, None)) == []  # nobody has proven it
+    assert statuses(known(5, 5, "k")) == []  # for how many chunks is not stated
+    assert statuses(BestKnown("flowtime", "any", 5, 5)) == []
+    wide: Result[Any] = Result(Status.FEASIBLE, value=6, plan_class="any")
+    assert statuses(known(5, 5, "single")) == [Status.OPTIMAL]
+    assert statuses(known(5, 5, "single"), found=wide) == []
+    assert statuses(known(5, 5), found=bound(4)) == []  # without a plan there is no gap
+
+
+def chain(*best_known: BestKnown) -> Instance:
+    """Return two tasks on one machine, which end at 7."""
+    graph = Graph("g", (Task("a", work=3), Task("b", work=4)))
+    return Instance((Machine("m"),), (graph,), best_known=best_known)
+
+
+def late(instance: Instance, **_: Any) -> Result[Any]:
+    """Return a schedule that waits, and ends at 14."""
+    plan = dlopt.problems.dag.Solution(
+        (dlopt.problems.dag.Placement(0, 0, 0, 7), dlopt.problems.dag.Placement(0, 1, 0, 10))
+    )
+    return Result(Status.FEASIBLE, plan, value=14)
+
+
+def test_a_comparison_takes_what_the_instance_states_where_no_method_proves_as_much(
+    method_table: Any,
+) -> None:
+    dlopt.register("dag", "late", late, objectives=("makespan",))
+    stated = dlopt.compare(chain(known(7, 7)), ["late"])
+    assert [row.gap_to_best for row in stated.rows] == [1] and stated.gap_reference == "optimum"
+    (used,) = stated.stated
+    assert used is stated.reference and (used.value, used.method) == (7, "exact")
+    assert "optimum 7: best known value of the instance, by exact, not proven here" in str(stated)
+    below = dlopt.compare(chain(known(9, 5)), ["late"])
+    assert below.gap_reference == "bound" and below.rows[0].gap_to_best == pytest.approx(9 / 5)
+    assert "bound 5: best known value of the instance" in str(below)
+    assert dlopt.compare(chain(known(7, None)), ["late"]).rows[0].gap_to_best is None
+
+
+def test_a_method_that_proves_as_much_comes_first_and_takes_nothing_from_the_instance(
+    method_table: Any,
+) -> None:
+    dlopt.register("dag", "late", late, objectives=("makespan",))
+    own = dlopt.compare(chain(known(7, 7)), ["late", "exact"])
+    assert own.stated == () and own.reference is own.rows[1].result
+    bounded = dlopt.compare(chain(known(9, 5)), ["late", "bound-work"])
+    assert bounded.stated == () and bounded.reference is bounded.rows[1].result
+    # a claim of the file changes no result of a method
+    alone = dlopt.solve(chain(known(9, 6)), "bound-work")
+    assert (alone.bound, alone.status) == (7, Status.BOUND)
+
+
+def test_what_a_result_contradicts_is_no_reference(method_table: Any) -> None:
+    dlopt.register("dag", "late", late, objectives=("makespan",))
+    wrong = dlopt.compare(chain(known(15, 15)), ["late"])
+    assert wrong.contradictions and wrong.stated == () and wrong.rows[0].gap_to_best is None
+
+
+def test_where_certificates_are_asked_for_a_claim_of_the_file_does_not_count(
+    method_table: Any,
+) -> None:
+    dlopt.register("dag", "late", late, objectives=("makespan",))
+    compared = dlopt.compare(chain(known(7, 7)), ["late"], certified=True)
+    assert compared.certified and compared.stated == () and compared.rows[0].gap_to_best is None

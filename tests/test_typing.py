@@ -69,23 +69,55 @@ async def talk(client: AsyncClient) -> None:
 """
 
 
-def mypy(code: str, folder: Path) -> str:
-    """Return what mypy says of a module, with all checks on.
+MISTAKES = [
+    ("for chunk in plan.chunks: print(chunk.lod)", 'has no attribute "lod"'),
+    ('Instance(Cluster(1, tau=1, chi=1), ready_times="now", load=1)', "has incompatible type"),
+    ("Instance(Cluster(1, tau=1, chi=1), load=1)", "ready_times"),
+    ("dlopt.sovle(instance)", 'has no attribute "sovle"'),
+]
+MISTAKEN = """
+import dlopt
+from dlopt.problems.iit import Cluster, Instance
+
+instance = Instance(Cluster(1, tau=1, chi=1), (0,), load=1)
+plan = dlopt.solve(instance).solution
+assert plan is not None
+"""
+FRONT_PAGE = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
+MODULES = {
+    "front_page": "\n".join(FRONT_PAGE),
+    "solved": f"import dlopt\n{SOLVED}",
+    "clients": CLIENTS,
+    "sequences": SEQUENCES,
+    **{f"mistake_{at}": f"{MISTAKEN}{line}\n" for at, (line, _) in enumerate(MISTAKES)},
+}
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Return what mypy reports of each of the modules, with all checks on: one run for all.
 
     It runs as `make types` does, and so need not analyse again what that has analysed of dlopt.
     """
-    file = folder / "user.py"
-    file.write_text(code)
-    command = [sys.executable, "-m", "mypy", "--strict", str(file)]
+    folder = tmp_path_factory.mktemp("user")
+    files = {name: folder / f"{name}.py" for name in MODULES}
+    for name, file in files.items():
+        file.write_text(MODULES[name])
+    command = [sys.executable, "-m", "mypy", "--strict", *map(str, files.values())]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert not done.stderr, done.stderr
-    return done.stdout
+    *lines, summary = done.stdout.splitlines(keepends=True)
+    assert f"(checked {len(files)} source files)" in summary
+    found = dict.fromkeys(files, "")
+    for line in lines:
+        name = Path(line.partition(":")[0]).stem
+        found[name] += line  # nothing is reported of other files
+    return found
 
 
-def test_the_examples_of_the_front_page_pass_all_checks(tmp_path: Path) -> None:
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
-    assert len(blocks) >= 3
-    assert mypy("\n".join(blocks), tmp_path).startswith("Success")
+def test_the_examples_of_the_front_page_pass_all_checks(reports: dict[str, str]) -> None:
+    assert len(FRONT_PAGE) >= 3
+    assert reports["front_page"] == ""
 
 
 def records_in(hint: object) -> set[type]:
@@ -115,23 +147,21 @@ def test_the_package_lists_its_public_names_alone() -> None:
         assert getattr(dlopt, name) is not None
 
 
-def test_a_result_has_the_solutions_of_its_problem(tmp_path: Path) -> None:
-    said = mypy(f"import dlopt\n{SOLVED}", tmp_path)
+def test_a_result_has_the_solutions_of_its_problem(reports: dict[str, str]) -> None:
     for stem in registry.stems():
         solution = f"dlopt.problems.{stem}.data.Solution"
-        assert f'Revealed type is "dlopt.result.Result[{solution}]"' in said
-    assert "error" not in said
+        assert f'Revealed type is "dlopt.result.Result[{solution}]"' in reports["solved"]
+    assert "error" not in reports["solved"]
 
 
-def test_methods_of_both_clients_have_the_same_types(tmp_path: Path) -> None:
-    said = mypy(CLIENTS, tmp_path)
-    assert re.findall('Revealed type is "(.*)"', said) == [
+def test_methods_of_both_clients_have_the_same_types(reports: dict[str, str]) -> None:
+    assert re.findall('Revealed type is "(.*)"', reports["clients"]) == [
         "dlopt.client.blocking.RemoteBook",
         "dlopt.books.verb_results.Conflict | None",
         "dlopt.client.remote_book.AsyncRemoteBook",
         "dlopt.books.verb_results.Conflict | None",
     ]
-    assert re.findall(r"user.py:(\d+): error: .*\[(.*)\]", said) == [
+    assert re.findall(r"clients.py:(\d+): error: .*\[(.*)\]", reports["clients"]) == [
         ("12", "call-arg"),
         ("13", "arg-type"),
         ("14", "call-arg"),
@@ -139,28 +169,11 @@ def test_methods_of_both_clients_have_the_same_types(tmp_path: Path) -> None:
     ]
 
 
-def test_lists_are_accepted_where_records_hold_tuples(tmp_path: Path) -> None:
-    assert mypy(SEQUENCES, tmp_path).startswith("Success")
+def test_lists_are_accepted_where_records_hold_tuples(reports: dict[str, str]) -> None:
+    assert reports["sequences"] == ""
     exec(SEQUENCES, {})
 
 
-@pytest.mark.parametrize(
-    ("line", "error"),
-    [
-        ("for chunk in plan.chunks: print(chunk.lod)", 'has no attribute "lod"'),
-        ('Instance(Cluster(1, tau=1, chi=1), ready_times="now", load=1)', "has incompatible type"),
-        ("Instance(Cluster(1, tau=1, chi=1), load=1)", "ready_times"),
-        ("dlopt.sovle(instance)", 'has no attribute "sovle"'),
-    ],
-)
-def test_mistakes_are_found(line: str, error: str, tmp_path: Path) -> None:
-    code = f"""
-import dlopt
-from dlopt.problems.iit import Cluster, Instance
-
-instance = Instance(Cluster(1, tau=1, chi=1), (0,), load=1)
-plan = dlopt.solve(instance).solution
-assert plan is not None
-{line}
-"""
-    assert error in mypy(code, tmp_path)
+@pytest.mark.parametrize("at", range(len(MISTAKES)))
+def test_mistakes_are_found(at: int, reports: dict[str, str]) -> None:
+    assert MISTAKES[at][1] in reports[f"mistake_{at}"]

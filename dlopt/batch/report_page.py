@@ -7,6 +7,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from dlopt.errors import printable
+from dlopt.presentation import wording
 from dlopt.result import shown_value
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def percent(share: float | None) -> str:
 
 
 def seconds(time: float | None) -> str:
-    """Return a duration with a unit."""
-    if time is None:
-        return "-"
-    return f"{time:.3g} s" if time >= 1 else f"{time * 1e3:.3g} ms"
+    """Return a duration in seconds or milliseconds."""
+    if time is None or time >= 1e-3:
+        return wording.seconds(time)
+    return f"{time * 1e3:.3g} ms"

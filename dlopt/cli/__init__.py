@@ -54,7 +54,7 @@ def _run(signals: Signals) -> int:
     import typer
 
     from dlopt.cli import json_output
-    from dlopt.cli.app import app
+    from dlopt.cli.app import called_command
     from dlopt.cli.console import (
         Exit,
         discard_output,
@@ -68,7 +68,7 @@ def _run(signals: Signals) -> int:
 
     try:
         with noting_warnings():
-            code = app(standalone_mode=False, prog_name="dlopt")
+            code = called_command(sys.argv[1:])(standalone_mode=False, prog_name="dlopt")
         with ignoring_closed_output():
             sys.stdout.flush()
     except DloptError as error:

@@ -10,6 +10,8 @@ import typer
 
 from dlopt import aliases
 from dlopt.cli.console import Exit, err, out, read_each
+from dlopt.cli.input_files import suggesting_shipped_names
+from dlopt.cli.instance_options import instance_paths
 from dlopt.cli.json_output import print_result
 from dlopt.cli.option_values import method_names, pairs
 from dlopt.cli.options import (
@@ -33,7 +35,7 @@ from dlopt.presentation.wording import counted
 from dlopt.result import Limits, Status
 
 if TYPE_CHECKING:
-    from dlopt.batch import BatchSummary, ExperimentPlan, Record
+    from dlopt.batch import BatchSummary, ExperimentPlan, NamedInstance, Record
     from dlopt.batch.records import Numbers
 
 _MAX_FAILURES = 10
@@ -61,7 +63,12 @@ Works = Annotated[
 def batch(
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="FILE...", help="Instances; of a folder, all .json files in it."),
+        typer.Argument(
+            metavar="FILE...",
+            callback=instance_paths,
+            help="Instances: files, folders with .json files, or names as `dlopt instances` lists "
+            "them.",
+        ),
     ],
     write_to: Annotated[
         Path,
@@ -162,14 +169,14 @@ def batch(
     A run is an instance, a method, limits and a seed. Each run appends one record, a line
     of JSON. The same command resumes an interrupted batch.
     """
-    from dlopt.batch import instance_files, plan_runs, read_item, run_batch
+    from dlopt.batch import instance_files, plan_runs, run_batch
 
     if kill_after is not None:
         aliases.warn("option --kill-after is called --hard-timeout now")
         hard_timeout = kill_after
     numbers = _numbers(exact_numbers, float_numbers)
     plan = plan_runs(
-        read_each(instance_files(files), lambda file: read_item(file, numbers)),
+        read_each(instance_files(files), lambda file: _read(file, numbers)),
         method_names(methods),
         objectives="all" if objectives == ["all"] else objectives,
         limits=[
@@ -210,6 +217,13 @@ def batch(
     else:
         _print_summary(write_to, plan, summary)
     raise typer.Exit(max(map(_exit_code, summary.records), default=Exit.DONE))
+
+
+def _read(file: Path, numbers: Numbers) -> NamedInstance:
+    from dlopt.batch import read_item
+
+    with suggesting_shipped_names(file):
+        return read_item(file, numbers)
 
 
 def _numbers(exact_numbers: bool, float_numbers: bool) -> Numbers:

@@ -12,8 +12,9 @@ import typer
 from dlopt.arithmetic import EXACT, is_exact
 from dlopt.cli.console import Exit, out
 from dlopt.cli.input_files import STANDARD, read_instance, read_plan, require_one_standard_input
+from dlopt.cli.instance_options import InstanceFile, ResultFile
 from dlopt.cli.json_output import print_result
-from dlopt.cli.options import AsJson, Exactly, Floating, InstanceFile, ResultFile
+from dlopt.cli.options import AsJson, Exactly, Floating
 from dlopt.errors import InvalidInstanceError, NotApplicableError
 from dlopt.problems.validated_record import numbers_of
 from dlopt.result import Result
@@ -71,7 +72,7 @@ def check(
         out.print(result_tables.verification(found, used, values), soft_wrap=True)
         if certificate is not None and not found:
             out.print(f"[green]proven[/green]: {_proven(plan)}", soft_wrap=True)
-        for line in result_tables.violations(instance, found):
+        for line in result_tables.violations(instance, plan, found):
             out.print(line)
         floats = solution is not None and not is_exact(numbers_of(solution))
         if found and used == EXACT and floats:

@@ -22,6 +22,7 @@ from dlopt.cli.console import (
     warn_of_long_numbers,
 )
 from dlopt.cli.input_files import STANDARD, read_instance, require_one_standard_input
+from dlopt.cli.instance_options import instance_paths
 from dlopt.cli.json_output import print_result
 from dlopt.cli.option_values import method_names, pairs
 from dlopt.cli.options import (
@@ -54,7 +55,9 @@ def compare(
         list[Path],
         typer.Argument(
             metavar="FILE...",
-            help="Instances; of a folder, all .json files in it; - for standard input.",
+            callback=instance_paths,
+            help="Instances: files, folders with .json files, names as `dlopt instances` lists "
+            "them, or - for standard input.",
         ),
     ],
     methods: Methods = None,

@@ -12,8 +12,21 @@ from dlopt.api import Comparison, ComparisonRow, InvalidResultError
 from dlopt.certificate_files import NOT_CERTIFIED
 from dlopt.cli.tables import TerminalTable
 from dlopt.errors import printable
-from dlopt.presentation.comparisons import CERTIFIED_NOTE, GAP, class_notes, gap_note, gap_text
-from dlopt.presentation.wording import fraction_text, objective_text, precision, seconds
+from dlopt.presentation.comparisons import (
+    CERTIFIED_NOTE,
+    GAP,
+    class_notes,
+    gap_note,
+    gap_text,
+    stated_notes,
+)
+from dlopt.presentation.wording import (
+    fraction_text,
+    objective_text,
+    precision,
+    seconds,
+    status_text,
+)
 from dlopt.problems.validated_record import Header
 from dlopt.query import origin_of
 from dlopt.registry import problem
@@ -94,6 +107,7 @@ def notes(named: Named, *, fractions: bool = False) -> Iterator[str]:
         )
         for who, why in _grouped(reasons):
             yield f"{who} on {name}: {printable(why)}"
+        yield from (f"{note} ({name})" for note in stated_notes(compared))
         yield from (f"{note} ({name})" for note in class_notes(compared))
         for who, why in _grouped(compared.skipped):
             yield f"skipped: {who} on {name}: {printable(why)}"
@@ -188,4 +202,8 @@ def _checked(result: Result[Any]) -> Text:
     if result.solution is None:
         return Text(str(result.status), "yellow")
     text = Text(precision(result.tolerance), "green")
-    return text.append(", optimal", "default") if result.status is Status.OPTIMAL else text
+    if result.status is not Status.OPTIMAL:
+        return text
+    # A certificate or exact arithmetic proves it; what a solver claims is called that.
+    status = status_text(result) if result.proof == "solver" else str(result.status)
+    return text.append(f", {status}", "default")

@@ -140,7 +140,6 @@ def discard_output() -> None:
 
 def print_error(error: DloptError, where: str = "") -> Exit:
     """Print an error as one message, and return its exit code; an invalid result is saved."""
-    from dlopt import io, registry
     from dlopt.api import InvalidResultError
     from dlopt.cli import json_output
     from dlopt.plain_data import error_to_data
@@ -153,18 +152,27 @@ def print_error(error: DloptError, where: str = "") -> Exit:
         err.print("[red]error:[/red] ", end="")
         err.print(f"{where}{error}", markup=False)
     if isinstance(error, InvalidResultError):
-        method = error.result.method.replace(":", "-")
-        hashed = io.instance_hash(error.instance)
-        name = f"dlopt-invalid-{method}-{hashed[:8]}.json"
-        with contextlib.suppress(ValueError):  # the path cannot be written, or it has no numbers
-            result = io.result_to_data(error.instance, error.result, known_hash=hashed)
-            io.write({"instance": io.instance_to_data(error.instance), "result": result}, name)
-            ours = any(
-                entry.name == error.result.method and isinstance(entry.target, str)
-                for entry in registry.methods(error.instance.problem)
-            )
-            err.print(f"the result is saved in {name}{'; please report it' * ours}")
+        _save_invalid_result(error.instance, error.result)
     return code
+
+
+def _save_invalid_result(instance: Header, result: Result[Any]) -> None:
+    """Write a result that failed verification to a file, and say how to look at it."""
+    from dlopt import io, registry
+
+    hashed = io.instance_hash(instance)
+    name = f"dlopt-invalid-{result.method.replace(':', '-')}-{hashed[:8]}.json"
+    with contextlib.suppress(ValueError):  # the path cannot be written, or it has no numbers
+        data = io.result_to_data(instance, result, known_hash=hashed)
+        io.write({"instance": io.instance_to_data(instance), "result": data}, name)
+        ours = any(
+            entry.name == result.method and isinstance(entry.target, str)
+            for entry in registry.methods(instance.problem)
+        )
+        err.print(f"the result is saved in {name}{'; please report it' * ours}")
+        if result.solution is not None:
+            err.print(f"  verify it: dlopt check {name} {name}", markup=False)
+            err.print(f"  draw it: dlopt plot {name} {name} --out plan.svg", markup=False)
 
 
 def read_each(files: Iterable[Path], read: Callable[[Path], AnswerT]) -> Iterator[AnswerT]:

@@ -220,6 +220,7 @@ def _machine_set(graph: Any, options: MachineOptions, exact_numbers: bool) -> An
 def _snapshot(file: Path, options: dict[str, Any]) -> Any:
     from dlopt.formats import swf
     from dlopt.generation import log_snapshot
+    from dlopt.generation.log_jobs import unrecorded_starts_note, without_wait_time
 
     for name in ("load", "at"):
         if name not in options:
@@ -227,7 +228,11 @@ def _snapshot(file: Path, options: dict[str, Any]) -> Any:
     starts = options.get("starts", "recorded")
     if starts not in ("recorded", "fcfs"):
         raise NotApplicableError(f"--starts takes recorded or fcfs, got {starts!r}")
-    return log_snapshot.snapshot(swf.read(file), **options)
+    log = swf.read(file)
+    unrecorded = without_wait_time(log_snapshot.running_jobs(log)) if starts == "recorded" else 0
+    if unrecorded:
+        err.print(f"{unrecorded_starts_note(unrecorded)} (--starts fcfs makes a queue of them)")
+    return log_snapshot.snapshot(log, **options)
 
 
 def _stream(file: Path, options: dict[str, Any]) -> Any:
@@ -241,7 +246,7 @@ def _stream(file: Path, options: dict[str, Any]) -> Any:
         time = "the execution time of the load on as many nodes as the job had processors"
     text = f"load of a task: run time times processors of its job, by chi = {shown(options['chi'])}"
     err.print(f"{text}; deadline: {shown(factor)} times {time}", markup=False)
-    return _reporting_skipped(converted)
+    return _reporting_notes(converted)
 
 
 def _mixed_stream(file: Path, options: dict[str, Any], seed: int) -> Any:
@@ -264,11 +269,13 @@ def _requests(file: Path, options: dict[str, Any]) -> Any:
     from dlopt.formats import swf
     from dlopt.generation.log_requests import requests_from_log
 
-    return _reporting_skipped(requests_from_log(swf.read(file), **options))
+    return _reporting_notes(requests_from_log(swf.read(file), **options))
 
 
-def _reporting_skipped(converted: Any) -> Any:
-    """Return the instance made of a log, and print how many jobs were skipped and why."""
+def _reporting_notes(converted: Any) -> Any:
+    """Return the instance made of a log, and print how it differs, and why jobs were skipped."""
+    for note in converted.notes:
+        err.print(note, markup=False)
     for reason, count in converted.left_out:
         err.print(f"skipped: {count} job{'s' * (count > 1)} {reason}", markup=False)
     return converted.instance

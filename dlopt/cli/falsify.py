@@ -16,7 +16,7 @@ from dlopt.cli.json_output import print_result
 from dlopt.cli.option_values import pairs
 from dlopt.cli.options import AsJson, Goal, Imports, Seed, Settings, writable_folder
 from dlopt.errors import NotApplicableError
-from dlopt.presentation.wording import counted
+from dlopt.presentation.falsification_searches import effort_text, size_words
 
 if TYPE_CHECKING:
     from dlopt.verify import Finding, SearchResult
@@ -71,14 +71,30 @@ def falsify(
     settings: Settings = None,
     imports: Imports = None,
     jobs: Annotated[
-        int, typer.Option("--jobs", metavar="N", help="Largest number of tasks or requests.")
+        int,
+        typer.Option(
+            "--jobs",
+            metavar="N",
+            help="Largest number of tasks, or of requests for coreservation.",
+        ),
     ] = 4,
     machines: Annotated[
         int, typer.Option("--machines", metavar="N", help="Largest number of nodes or machines.")
     ] = 3,
     busy: Annotated[
-        bool, typer.Option("--busy", help="Also start from clusters with accepted tasks.")
+        bool,
+        typer.Option(
+            "--busy", help="Start every second stream with accepted tasks, else one of twelve."
+        ),
     ] = False,
+    plain: Annotated[
+        bool,
+        typer.Option("--plain", help="Leave out the rarer features of the instance formats."),
+    ] = False,
+    shipped: Annotated[
+        bool,
+        typer.Option("--shipped/--no-shipped", help="Try the shipped instances first."),
+    ] = True,
     floats: Annotated[
         bool, typer.Option("--floats", help="Use floating-point numbers only.")
     ] = False,
@@ -120,10 +136,11 @@ def falsify(
                 seconds=seconds,
                 examples=examples,
                 seed=seed,
-                size=Size(jobs, machines, busy),
+                size=Size(jobs, machines, busy, plain),
                 floats=floats,
                 options=pairs(settings) if settings else None,
                 progress=progress,
+                shipped=shipped,
             )
         )
     files = _written(search.finding, folder)
@@ -180,26 +197,27 @@ def _written(finding: Finding | None, folder: Path) -> tuple[Path, ...]:
 
 
 def _print(search: SearchResult, files: tuple[Path, ...]) -> None:
+    from dlopt.verify.found_counterexamples import SHIPPED
+
     found = search.finding
-    effort = f"{counted(search.tried, 'instance')} in {search.seconds:.1f} s"
-    effort += f", {search.rate:.0f} per second"
+    effort = f"{effort_text(search)}, {search.rate:.0f} per second"
     if search.not_applicable:
         effort += f"; {search.not_applicable} more skipped: {search.skip_reason}"
     if found is None:
         out.print(f"nothing found: {effort}", markup=False)
         return
-    jobs, machines = found.size
     colour = "yellow" if found.claim == "gap" else "red"
     what = "largest gap" if found.claim == "gap" else f"claim refuted: {found.claim}"
     out.print(f"[{colour}]{what}[/{colour}]", end=" ")
     method = " ".join([found.method, *(f"{k}={v}" for k, v in found.options.items())])
-    size = f"{counted(jobs, 'job')} x {counted(machines, 'machine')}"
+    size = " x ".join(size_words(found))
     out.print(f"({method}, {size})", markup=False)
     for text in found.texts:
         out.print(f"  {text}", markup=False, soft_wrap=True)
     if found.impossible:
         out.print("  no plan has the reported value: proven by the exact method")
-    out.print(f"found by {search.phase}: {effort}", markup=False)
+    how = "in a shipped instance" if search.phase == SHIPPED else f"by {search.phase}"
+    out.print(f"found {how}: {effort}", markup=False)
     for file in files:
         out.print(f"written: {file}", markup=False, soft_wrap=True)
 

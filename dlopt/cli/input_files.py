@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +30,39 @@ def name_of(file: Path) -> str:
     return _STANDARD_INPUT if file == STANDARD else str(file)
 
 
+def with_shipped_name(file: Path) -> Path:
+    """Return the file of a shipped instance for its name; a file of that name goes first.
+
+    Examples
+    --------
+    >>> with_shipped_name(Path("iit/three-nodes")).name
+    'three-nodes.json'
+    """
+    if file == STANDARD or file.exists():
+        return file
+    from dlopt.instance_library import shipped_file
+
+    return shipped_file(str(file)) or file
+
+
+@contextlib.contextmanager
+def suggesting_shipped_names(file: Path) -> Iterator[None]:
+    """Let the message about a file that does not exist suggest the names of shipped instances."""
+    try:
+        yield
+    except InvalidInstanceError as error:
+        if file == STANDARD or file.exists():
+            raise
+        from dlopt.instance_library import similar_shipped_names
+
+        similar = similar_shipped_names(str(file))
+        if not similar:
+            raise
+        hint = f"; did you mean {', '.join(similar)}?"
+        faults = [replace(fault, rule=fault.rule + hint) for fault in error.faults]
+        raise InvalidInstanceError(faults, error.source) from error
+
+
 def read_instance(file: Path, *, exact_numbers: bool = False, float_numbers: bool = False) -> Any:
     """Read an instance; of a file that has none, say what it has instead.
 
@@ -42,7 +77,8 @@ def read_instance(file: Path, *, exact_numbers: bool = False, float_numbers: boo
         return io.read(path_of(file), exact_numbers=exact_numbers, float_numbers=float_numbers)
     except InvalidInstanceError as error:
         refuse_other_content(file, wanted="an instance")
-        raise error.within(name_of(file)) from error
+        with suggesting_shipped_names(file):
+            raise error.within(name_of(file)) from error
 
 
 def read_plan(file: Path, instance: Header, *, exact_numbers: bool = False) -> Any:

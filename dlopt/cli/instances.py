@@ -26,8 +26,8 @@ def instances(
 ) -> None:
     """List the instances that are shipped with dlopt.
 
-    Each with its size, best known value and origin. `dlopt.load(NAME)` reads one in Python;
-    the commands take its file.
+    Each with its size, best known value and origin. Commands take a name in place of a file;
+    `dlopt.load(NAME)` reads one in Python.
     """
     from dlopt.instance_library import list_instances
 

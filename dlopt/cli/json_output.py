@@ -12,8 +12,6 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-import typer
-
 from dlopt.cli.console import err, ignoring_closed_output
 from dlopt.cli.input_files import STANDARD
 
@@ -68,21 +66,22 @@ def print_problem(content: Mapping[str, object], exit_code: int) -> None:
 
 def _command(arguments: Iterable[str]) -> str:
     """Return the command that arguments call, with its subcommand; "" if they call none."""
-    from dlopt.cli.app import app
+    from dlopt.cli.app import root_command
 
-    command, names = typer.main.get_command(app), []
+    commands, names = root_command().commands, []
     for name in arguments:
-        if name in getattr(command, "commands", {}):
-            command = command.commands[name]  # type: ignore[attr-defined]
+        if name in commands:
             names.append(name)
+            commands = getattr(commands[name], "commands", {})
     return " ".join(names)
 
 
 def write_instance(
     command: str, instance: Header, path: os.PathLike[str] | None, as_json: bool
 ) -> None:
-    """Write an instance to a file, or print it."""
+    """Write an instance to a file and say on standard error what it is, or print it."""
     from dlopt import io
+    from dlopt.presentation.instance_summary import summary_text
 
     if path == STANDARD:
         path = None
@@ -93,3 +92,5 @@ def write_instance(
         print_result(command, {"instance": io.instance_to_data(instance), "file": file})
     elif path is None:
         print_document(io.instance_to_data(instance))
+    else:
+        err.print(f"{os.fspath(path)}: {summary_text(instance)}", markup=False)

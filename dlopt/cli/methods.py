@@ -25,12 +25,13 @@ def methods(
     """
     from dlopt import registry
     from dlopt.cli import result_tables
+    from dlopt.cli.tables import print_table
 
     with quiet_solvers():  # plug-ins are code of others, too
         entries = registry.methods(stem)
     if not as_json:
         for part in result_tables.methods(entries, out.width):
-            out.print(part)
+            print_table(part)
         return
     print_result(
         "methods",

@@ -106,15 +106,6 @@ def _require_matplotlib() -> None:
         raise MissingExtraError("matplotlib", "plot")
 
 
-InstanceFile = Annotated[
-    Path, typer.Argument(metavar="INSTANCE", help="The instance; - for standard input.")
-]
-ResultFile = Annotated[
-    Path,
-    typer.Argument(
-        metavar="RESULT", help="A result of solve, or a plan of your own; - for standard input."
-    ),
-]
 Imports = Annotated[
     list[str] | None,
     typer.Option(

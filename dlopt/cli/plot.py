@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from dlopt.cli.check import read_both
+from dlopt.cli.instance_options import InstanceFile, ResultFile
 from dlopt.cli.json_output import print_result
-from dlopt.cli.options import AsJson, Exactly, Floating, InstanceFile, ResultFile, drawable
+from dlopt.cli.options import AsJson, Exactly, Floating, drawable
 from dlopt.cli.picture_options import Dpi, NoTitle, PictureStyle, Width
 
 
@@ -29,10 +30,12 @@ def plot(
     float_numbers: Floating = False,
     as_json: AsJson = False,
 ) -> None:
-    """Draw a plan as a Gantt chart."""
+    """Draw a plan as a Gantt chart, with the violations that a check of it finds."""
+    from dlopt import api
     from dlopt.plotting import plot as draw
 
     instance, result = read_both(instance_file, result_file, exact_numbers, float_numbers)
-    draw(instance, result, write_to, **PictureStyle(width, no_title, dpi).page())
+    style = PictureStyle(width, no_title, dpi).page()
+    draw(instance, result, write_to, violations=api.check(instance, result), **style)
     if as_json:
         print_result("plot", {"plot": str(write_to)})

@@ -20,7 +20,7 @@ from dlopt.generation import Family
 from dlopt.presentation.layout import MAX_ROWS, Row
 from dlopt.presentation.results import cell_text
 from dlopt.presentation.schedule_rows import ADDED_NAMES, schedule_rows
-from dlopt.presentation.violation_texts import violation_texts
+from dlopt.presentation.violation_texts import check_texts
 from dlopt.presentation.wording import (
     amount,
     bound_proof_text,
@@ -129,9 +129,17 @@ def _cell(value: object, fractions: bool) -> Text:
     return Text(printable(cell_text(value)))
 
 
-def violations(instance: Header, found: Sequence[Violation]) -> Iterator[Text]:
-    """Yield a line for each violation, and one that counts those beyond the first 20."""
-    for text in violation_texts(instance, found[:MAX_VIOLATIONS]):
+def violations(instance: Header, plan: object, found: Sequence[Violation]) -> Iterator[Text]:
+    """Yield a line for each violation, and one that counts those beyond the first 20.
+
+    Parameters
+    ----------
+    instance : Instance
+    plan : Solution or Result
+        What was checked.
+    found : sequence of Violation
+    """
+    for text in check_texts(instance, plan, found[:MAX_VIOLATIONS]):
         yield Text(printable(text), "red")
     if len(found) > MAX_VIOLATIONS:
         yield Text(f"... {len(found) - MAX_VIOLATIONS} more")
@@ -205,7 +213,8 @@ def _described(entry: Method, usual: Sequence[str]) -> tuple[str, str, str, str,
 
 
 def _method_table(title: str, lines: Sequence[Sequence[str]]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, title=title, padding=(0, 1))
+    # The description makes it wide: in the middle of a file or a pipe, nobody would see the title.
+    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", padding=(0, 1))
     for name in ("method", "kind", "claim", "plan class"):
         table.add_column(name, no_wrap=True)
     table.add_column("description (source)")

@@ -15,6 +15,7 @@ from dlopt.cli import simulate_cluster_plots, simulate_cluster_tables
 from dlopt.cli.console import Exit, err
 from dlopt.cli.help_texts import add_command
 from dlopt.cli.input_files import read_instance
+from dlopt.cli.instance_options import StreamFile
 from dlopt.cli.json_output import print_result
 from dlopt.cli.option_values import listed, method_names, number, pairs
 from dlopt.cli.options import AsJson, Imports, Picture, Seed, Settings
@@ -71,14 +72,7 @@ def cluster(
             show_default="mamat4; mamat5 with reservations",
         ),
     ] = None,
-    file: Annotated[
-        Path | None,
-        typer.Option(
-            "--file",
-            metavar="FILE",
-            help="Instance whose tasks are simulated, instead of a workload.",
-        ),
-    ] = None,
+    file: StreamFile = None,
     windows: Annotated[
         int | None,
         typer.Option(

@@ -13,6 +13,7 @@ from dlopt.arithmetic import FLOATING
 from dlopt.cli import simulate_feedback_parameters as parameters
 from dlopt.cli.console import Exit, err, naming_file, out
 from dlopt.cli.input_files import read_instance
+from dlopt.cli.instance_options import StreamFile
 from dlopt.cli.json_output import print_result
 from dlopt.cli.option_values import listed, number, pairs
 from dlopt.cli.options import AsJson, Picture, Seed, Settings
@@ -73,14 +74,7 @@ def feedback(
             show_default="never",
         ),
     ] = None,
-    file: Annotated[
-        Path | None,
-        typer.Option(
-            "--file",
-            metavar="FILE",
-            help="Instance whose tasks are simulated, instead of a workload.",
-        ),
-    ] = None,
+    file: StreamFile = None,
     scenario: Annotated[
         Path | None,
         typer.Option(

@@ -15,6 +15,7 @@ from dlopt.child_processes import processors
 from dlopt.cli import simulate_grid_plots, simulate_grid_tables
 from dlopt.cli.console import Exit, err, interruptible, naming_file, quiet_solvers
 from dlopt.cli.input_files import read_instance
+from dlopt.cli.instance_options import instance_path
 from dlopt.cli.json_output import print_result
 from dlopt.cli.option_values import listed, number, pairs
 from dlopt.cli.options import (
@@ -50,7 +51,9 @@ def grid(
         typer.Option(
             "--file",
             metavar="FILE",
-            help="Instance (dag) with tasks and machines.",
+            callback=instance_path,
+            help="Instance (dag) with tasks and machines: a file or a name as `dlopt instances` "
+            "lists it.",
         ),
     ] = None,
     topology: Annotated[

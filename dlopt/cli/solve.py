@@ -21,6 +21,7 @@ from dlopt.cli.console import (
     warn_of_long_numbers,
 )
 from dlopt.cli.input_files import STANDARD, read_instance
+from dlopt.cli.instance_options import instance_path
 from dlopt.cli.json_output import envelope, print_document
 from dlopt.cli.memory import bounded
 from dlopt.cli.option_values import pairs, solver_parameters, target_value
@@ -61,7 +62,13 @@ if TYPE_CHECKING:
 
 def solve(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="The instance to solve; - for standard input.")
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            callback=instance_path,
+            help="The instance to solve: a file, a name as `dlopt instances` lists it, or - for "
+            "standard input.",
+        ),
     ],
     method: Annotated[
         str,
@@ -199,7 +206,7 @@ def _print_result(instance: Header, result: Result[Any], *, fractions: bool) -> 
     out.print(text, soft_wrap=not out.is_terminal)
     if result.reason is not None:
         out.print(printable(result.reason), markup=False, soft_wrap=not out.is_terminal)
-    for violation in result_tables.violations(instance, result.violations):
+    for violation in result_tables.violations(instance, result, result.violations):
         out.print(violation)
     if result.solution is not None:
         for table in result_tables.plan(instance, result.solution, fractions=fractions):

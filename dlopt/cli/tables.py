@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rich import box
-from rich.console import JustifyMethod
+from rich.console import JustifyMethod, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -91,10 +91,21 @@ class TerminalTable:
         while len(left_out) < len(self.droppable) and not _fits(table):
             left_out.append(self.droppable[len(left_out)])
             table = self.layout(left_out, is_narrow=True)
-        out.print(table, crop=False)
+        print_table(table)
         if left_out:
             names = ", ".join(name for name in self.columns if name in left_out)
             out.print(f"no room for: {names} (--json has all)", markup=False, soft_wrap=True)
+
+
+def print_table(table: RenderableType) -> None:
+    """Print a table; in a file or a pipe, its lines end where their last cell does."""
+    if out.is_terminal:
+        out.print(table, crop=False)
+        return
+    with out.capture() as captured:
+        out.print(table, crop=False)
+    lines = (line.rstrip() for line in captured.get().splitlines())
+    out.print("\n".join(lines), markup=False, emoji=False, soft_wrap=True)
 
 
 def _fits(table: Table) -> bool:

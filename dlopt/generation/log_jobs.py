@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from dlopt.arithmetic import Number, shown
@@ -101,3 +101,32 @@ def window_suffix(at: Number | None) -> str:
 def submission(job: SwfJob) -> Number:
     """Return when a job was submitted; only lines of bursts may lack it, and they are left out."""
     return 0 if job.submit is None else job.submit
+
+
+def without_wait_time(jobs: Iterable[SwfJob]) -> int:
+    """Return how many jobs have no recorded start: no wait time to add to their submission."""
+    return sum(job.wait is None for job in jobs)
+
+
+def unrecorded_starts_note(count: int) -> str:
+    """Return what a user should know of so many jobs without a recorded start.
+
+    Examples
+    --------
+    >>> unrecorded_starts_note(1)
+    '1 job without wait time: its start is its submission'
+    """
+    if count == 1:
+        return "1 job without wait time: its start is its submission"
+    return f"{count} jobs without wait time: their starts are their submissions"
+
+
+def time_origin_note(begin: Number) -> str:
+    """Return which time of the log is the instant 0 of the instance.
+
+    Examples
+    --------
+    >>> time_origin_note(5094)
+    'time 0 is 5094 s of the log'
+    """
+    return f"time 0 is {shown(begin)} s of the log"

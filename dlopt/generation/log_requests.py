@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
@@ -12,7 +12,14 @@ from dlopt.arithmetic import Number, is_finite, shown, simplest
 from dlopt.errors import NotApplicableError
 from dlopt.formats.swf import SwfJob, SwfLog
 from dlopt.generation.distributions import check_choice, check_count, positive_float
-from dlopt.generation.log_jobs import selected_jobs, submission, window_suffix
+from dlopt.generation.log_jobs import (
+    selected_jobs,
+    submission,
+    time_origin_note,
+    unrecorded_starts_note,
+    window_suffix,
+    without_wait_time,
+)
 from dlopt.problems.coreservation import Batch, Instance, Machine, Part, Request, linear, step
 from dlopt.problems.validated_record import Units
 
@@ -30,10 +37,13 @@ class LogRequests:
     instance : Instance
     left_out : tuple of (str, int)
         Reasons for skipping jobs, and the number of jobs for each.
+    notes : tuple of str
+        Where the requests or the machines differ from what the log records.
     """
 
     instance: Instance
     left_out: tuple[tuple[str, int], ...]
+    notes: tuple[str, ...] = ()
 
 
 def requests_from_log(
@@ -71,8 +81,8 @@ def requests_from_log(
         Processors of each machine; by default those of the log's header, divided among the machines
         and rounded up.
     starts : {"recorded", "submitted"}
-        A window begins at the recorded start of the job, or at its submission; also where the start
-        was not recorded.
+        A window begins at the recorded start of the job, its submission plus its wait time; or at
+        its submission, also where the log has no wait time.
     durations : {"run", "requested"}
         Length of a window: the run time of the job, or the time that its user requested.
     priority : {"equal", "user", "queue"}
@@ -121,6 +131,7 @@ def requests_from_log(
     jobs, begin, left_out = selected_jobs(
         log, at, span, lambda job: _unusable(job, durations), first
     )
+    unrecorded = without_wait_time(jobs) if starts == "recorded" else 0
     priority_of = _priorities(jobs, priority)
     requests = []
     for job in jobs:
@@ -137,10 +148,27 @@ def requests_from_log(
         None if batch is None else Batch(batch),
         name=name or f"booked-{machines}x{size}{window_suffix(at)}",
         origin=f"jobs of {log.get('Computer') or 'a cluster'} from {begin} s of its log on, as "
-        f"requests; starts as {starts}, {durations} times",
+        f"requests; starts {_starts_text(starts, unrecorded, len(jobs))}, {durations} times",
         units=Units("s", cpu="processors"),
     )
-    return LogRequests(instance, left_out)
+    notes = [time_origin_note(begin)] if begin else []
+    return LogRequests(instance, left_out, (*notes, *_notes(log, machines, size, unrecorded)))
+
+
+def _starts_text(starts: Starts, unrecorded: int, jobs: int) -> str:
+    if starts == "submitted" or unrecorded == jobs:
+        return "as submitted"
+    return "as recorded" + (f" (of {unrecorded} of {jobs} jobs as submitted)" if unrecorded else "")
+
+
+def _notes(log: SwfLog, machines: int, size: int, unrecorded: int) -> Iterator[str]:
+    if unrecorded:
+        yield unrecorded_starts_note(unrecorded)
+    total = machines * size
+    if log.machine_size is not None and total != log.machine_size:
+        yield (
+            f"{machines} machines of {size} have {total} processors, the log has {log.machine_size}"
+        )
 
 
 def _machine_count(log: SwfLog, machine_size: int | None) -> int:

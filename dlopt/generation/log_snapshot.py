@@ -5,13 +5,13 @@ from __future__ import annotations
 import heapq
 import math
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from dlopt.arithmetic import Number, is_finite, shown
 from dlopt.errors import NotApplicableError
-from dlopt.formats.swf import SwfLog
+from dlopt.formats.swf import SwfJob, SwfLog
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.iit import Instance
 from dlopt.problems.validated_record import Units
@@ -166,11 +166,18 @@ def synthetic_jobs(size: int, utilization: float, mean_run_time: int, seed: int)
     return remaining_times(first_come_first_served(jobs, size), size, round(clock * 0.8))
 
 
-def _jobs(log: SwfLog) -> list[RigidJob]:
-    """Return the jobs of a log that ran; the line of a job counts, not those of its bursts."""
-    jobs = []
+def running_jobs(log: SwfLog) -> Iterator[SwfJob]:
+    """Yield the jobs of a log that ran; the line of a job counts, not those of its bursts."""
     for job in log.jobs:
         if not job.burst and job.processors and job.run_time and job.submit is not None:
-            start = job.submit + (job.wait or 0)
-            jobs.append(RigidJob(job.submit, start, job.run_time, job.processors))
+            yield job
+
+
+def _jobs(log: SwfLog) -> list[RigidJob]:
+    jobs = []
+    for job in running_jobs(log):
+        submit: Number = job.submit or 0
+        jobs.append(
+            RigidJob(submit, submit + (job.wait or 0), job.run_time or 0, job.processors or 0)
+        )
     return jobs

@@ -10,7 +10,7 @@ from dlopt.arithmetic import Number, exact, is_exact, is_finite, shown, simplest
 from dlopt.errors import NotApplicableError
 from dlopt.formats.swf import SwfJob, SwfLog
 from dlopt.generation.distributions import positive_float
-from dlopt.generation.log_jobs import selected_jobs, submission, window_suffix
+from dlopt.generation.log_jobs import selected_jobs, submission, time_origin_note, window_suffix
 from dlopt.heuristics.iit.partitioning_rules import OptimalPartition
 from dlopt.problems.admission import Instance, Task
 from dlopt.problems.cluster import Cluster
@@ -28,10 +28,13 @@ class LogStream:
     instance : Instance
     left_out : tuple of (str, int)
         Reasons for skipping jobs, and the number of jobs for each.
+    notes : tuple of str
+        Where the tasks differ from what the log records.
     """
 
     instance: Instance
     left_out: tuple[tuple[str, int], ...]
+    notes: tuple[str, ...] = ()
 
 
 def stream_from_log(
@@ -123,7 +126,7 @@ def stream_from_log(
         f"{float(deadline_factor):g} times the {deadline_rule} time",
         units=Units("s"),
     )
-    return LogStream(instance, left_out)
+    return LogStream(instance, left_out, (time_origin_note(start),) if start else ())
 
 
 def _unusable(job: SwfJob, rule: DeadlineRule) -> str | None:

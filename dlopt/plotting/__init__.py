@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dlopt.errors import NotApplicableError
@@ -22,7 +22,8 @@ from dlopt.plotting.line_charts import Curve, DataPoint, plot_curves
 from dlopt.plotting.pages import DPI, SUFFIXES, WIDTH, Page, draw_figure, svg_bytes
 from dlopt.plotting.progress import plot_progress
 from dlopt.problems.validated_record import Header
-from dlopt.result import Result, Violation
+from dlopt.registry import problem
+from dlopt.result import Result, Violation, levels_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,6 +67,7 @@ def plot(
     width: float = WIDTH,
     dpi: int = DPI,
     ax: Axes | None = None,
+    violations: Sequence[Violation] | None = None,
 ) -> Figure:
     """Draw a solution, and write the chart to a file if a path is given.
 
@@ -78,7 +80,7 @@ def plot(
         Of a problem in `PROBLEMS`; `instance.units` are written at the axes.
     solution : Solution or Result
         A solution of that problem, or a result with one; then method and status are in the
-        subtitle, and the violations of an infeasible solution are outlined.
+        subtitle, and its violations are hatched.
     path : str or path-like, optional
         Ends in .svg, .png or .pdf. The file is written completely or not at all. Equal input and
         equal versions of matplotlib give equal bytes.
@@ -93,6 +95,8 @@ def plot(
     ax : matplotlib.axes.Axes, optional
         Draw the chart into these axes of another figure, with the legend below them, and without
         the panels that some charts have below.
+    violations : sequence of Violation, optional
+        What `dlopt.check` has found, to be hatched and counted; by default those of the result.
 
     Returns
     -------
@@ -116,16 +120,34 @@ def plot(
     'time (s)'
     """
     page = Page(title, width, dpi, ax)
-    return draw_figure(lambda: _figure(instance, solution, page), path, page)
+    return draw_figure(lambda: _figure(instance, solution, page, violations), path, page)
 
 
-def _figure(instance: Header, solution: object, page: Page) -> Figure:
+def _figure(
+    instance: Header,
+    solution: object,
+    page: Page,
+    violations: Sequence[Violation] | None = None,
+) -> Figure:
     """Draw a solution or a result; of a result, method, status and violations are shown."""
-    note, violations = "", tuple[Violation, ...]()
+    note, own = "", tuple[Violation, ...]()
     if isinstance(solution, Result):
         note = ", ".join(word for word in (solution.method, str(solution.status)) if word)
-        violations, solution = solution.violations, _solution_of(solution)
-    return draw_solution(instance, solution, page=page, note=note, violations=violations)
+        note = " \N{MIDDLE DOT} ".join([*_other_objective(instance, solution), note])
+        own, solution = solution.violations, _solution_of(solution)
+    found = own if violations is None else violations
+    return draw_solution(instance, solution, page=page, note=note, violations=found)
+
+
+def _other_objective(instance: Header, result: Result[object]) -> Iterator[str]:
+    """Yield the value of a result by an objective that is not the default one of its instance."""
+    from dlopt.plotting.style import brief
+
+    default_objective = problem(instance.problem).module.default_objective
+    name = result.objective
+    if name and result.value is not None and name != default_objective(instance):
+        levels = ", ".join(brief(level) for level in levels_of(result.value))
+        yield f"{name.replace('-', ' ')} {levels}"
 
 
 def svg_of(instance: Header, result: Result[object]) -> bytes:
@@ -160,7 +182,7 @@ def draw_solution(
     note : str
         Method and status, for the subtitle.
     violations : sequence of Violation
-        To be outlined.
+        To be hatched.
 
     Raises
     ------

@@ -95,7 +95,7 @@ class StreamChart:
         """Draw the bars, kind by kind, and finish the chart."""
         chart = self.chart
         title = clean(self.instance.name) or "A stream of divisible loads"
-        text, unit = self._subtitle(note, len(violations)), self.instance.units.time
+        text, unit = self._subtitle(note, violations), self.instance.units.time
         if chart.is_crowded(len(self.solution.chunks)):
             return draw_utilization(self.page, self.usage(), self.span, title, text, unit)
         if self.channel:
@@ -235,7 +235,7 @@ class StreamChart:
                 joined.append(bar)
         yield from joined
 
-    def _subtitle(self, note: str, broken: int) -> str:
+    def _subtitle(self, note: str, violations: Sequence[Violation]) -> str:
         utilization = float(self.objective_value("utilization"))
         parts = [
             f"{len(self.accepted):,} of {len(self.instance.tasks):,} tasks accepted",
@@ -243,7 +243,7 @@ class StreamChart:
             f"load {shown(self.objective_value('accepted-load'))}",
             f"utilization {utilization:.1%}",
         ]
-        return subtitle(parts, broken, note)
+        return subtitle(parts, violations, note)
 
 
 class ExecutedChart(StreamChart):

@@ -107,7 +107,7 @@ class BagChart:
         """Draw the bars, kind by kind, and finish the chart."""
         chart, unit = self.chart, self.instance.units.time
         title = clean(self.instance.name) or "Independent tasks"
-        text = subtitle(self._statistics(), len(violations), note)
+        text = subtitle(self._statistics(), violations, note)
         if chart.is_crowded(len(self.runs)):
             return draw_utilization(self.page, self.usage(), self.span, title, text, unit)
         window = WINDOW if self.instance.deadlines else replace(WINDOW, label="from release on")

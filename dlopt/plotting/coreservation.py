@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from matplotlib.collections import LineCollection, PolyCollection
@@ -14,6 +15,7 @@ from matplotlib.lines import Line2D
 from dlopt.arithmetic import Number, shown
 from dlopt.plotting.admission import assign_lanes
 from dlopt.plotting.axis_labels import with_unit
+from dlopt.plotting.cpu_blocks import BlockSegment, CpuBlock, colours_of_windows, stack_blocks
 from dlopt.plotting.gantt import Gantt
 from dlopt.plotting.pages import Page
 from dlopt.plotting.style import (
@@ -52,27 +54,8 @@ MAX_NAMED = 12
 """Up to so many rejected requests have a row of their own, with the reason."""
 
 SHARE = BarStyle("share", "accepted, one colour a request", MANY_COLOURS, "#FFFFFF", outline=0.4)
+REPEATING = replace(SHARE, label="accepted (colours repeat)")
 RESERVED = BarStyle("holding", "reserved before", ("#E9E9E9",), "#9A9A9A", "/////", outline=0.4)
-
-
-class CpuBlock(NamedTuple):
-    """CPU allocated on a machine in a window; `request` is -1 if it was reserved before."""
-
-    start: float
-    end: float
-    cpu: float
-    request: int
-
-
-class BlockSegment(NamedTuple):
-    """A segment of a block at one height above the base line of its machine."""
-
-    row: int
-    start: float
-    end: float
-    low: float
-    high: float
-    request: int
 
 
 class StackedGantt(Gantt):
@@ -112,7 +95,13 @@ class StackedGantt(Gantt):
         ground = float(self.bottoms[row] - self.gaps[row] / 2)
         return ground - cpu / self.most * float(self.heights[row] - self.gaps[row])
 
-    def stack(self, look: BarStyle, pieces: Sequence[BlockSegment], names: Sequence[str]) -> None:
+    def stack(
+        self,
+        look: BarStyle,
+        pieces: Sequence[BlockSegment],
+        names: Sequence[str],
+        shades: Mapping[int, int],
+    ) -> None:
         """Draw the segments of blocks of one kind, each request's name on its longest segment."""
         if not pieces:
             return
@@ -128,7 +117,7 @@ class StackedGantt(Gantt):
         self.axes.add_collection(
             PolyCollection(
                 polygons,
-                facecolors=[look.faces[piece.request % len(look.faces)] for piece in pieces],
+                facecolors=[look.faces[shades.get(piece.request, 0)] for piece in pieces],
                 edgecolors=look.edge or "face",
                 linewidths=look.outline if len(pieces) < 3000 else 0.0,
                 hatch=look.hatch,
@@ -252,12 +241,15 @@ class ReservationChart:
         """Draw the segments and bars, kind by kind, and finish the chart."""
         chart, machines, unit = self.chart, self.instance.machines, self.instance.units.time
         title = clean(self.instance.name) or "Shares of CPUs"
-        text = self._subtitle(note, len(violations))
+        text = self._subtitle(note, violations)
         if chart.is_crowded(max(len(self.solution.shares), len(self.rejected))):
             return draw_utilization(self.page, self.usage(), self.span, title, text, unit)
         names = short_names([request.id for request in self.instance.requests], 12)
-        chart.stack(RESERVED, [piece for piece in self.pieces if piece.request < 0], ())
-        chart.stack(SHARE, [piece for piece in self.pieces if piece.request >= 0], names)
+        chart.stack(RESERVED, [piece for piece in self.pieces if piece.request < 0], (), {})
+        shares = [piece for piece in self.pieces if piece.request >= 0]
+        shades = self._shades()
+        repeat = len(shades) > len(SHARE.faces)
+        chart.stack(REPEATING if repeat else SHARE, shares, names, shades)
         for row, machine in enumerate(machines):
             chart.capacity(row, machine.steps)
         if self.rejected:
@@ -342,45 +334,30 @@ class ReservationChart:
                     seen.add(bar)
                     yield bar
 
+    def _shades(self) -> dict[int, int]:
+        """Return a colour for each request; at one instant they differ, while there are enough."""
+        windows = {
+            index: (
+                float(self.instance.requests[index].start),
+                float(self.instance.requests[index].end),
+            )
+            for index in {piece.request for piece in self.pieces if piece.request >= 0}
+        }
+        if len(self.instance.requests) <= len(SHARE.faces):
+            return {index: index for index in windows}
+        if len(windows) <= len(SHARE.faces):
+            return {index: shade for shade, index in enumerate(sorted(windows))}
+        return colours_of_windows(windows, len(SHARE.faces))
+
     def _rows_of(self, request: str) -> list[int]:
         """Return the machines on which a request has an allocation."""
         found = {share.machine for share in self.solution.shares if share.request == request}
         return sorted(found & set(range(len(self.instance.machines))))
 
-    def _subtitle(self, note: str, broken: int) -> str:
+    def _subtitle(self, note: str, violations: Sequence[Violation]) -> str:
         instance, solution = self.instance, self.solution
         parts = [
             f"{len(self.accepted):,} of {len(instance.requests):,} requests accepted",
             f"benefit {shown(float(objective(instance, solution)), 4)}",  # type: ignore[arg-type]
         ]
-        return subtitle(parts, broken, note)
-
-
-def stack_blocks(blocks: Sequence[CpuBlock]) -> Iterator[BlockSegment]:
-    """Yield the segments of blocks stacked in their order, cut where a lower one begins or ends.
-
-    Parameters
-    ----------
-    blocks : sequence of CpuBlock
-        From the base line up.
-
-    Examples
-    --------
-    >>> for segment in stack_blocks([CpuBlock(0, 2, 3, 0), CpuBlock(0, 4, 5, 1)]):
-    ...     print(segment.request, segment.start, segment.end, segment.low, segment.high)
-    0 0 2 0.0 3.0
-    1 0 2 3.0 8.0
-    1 2 4 0.0 5.0
-    """
-    instants = sorted({instant for block in blocks for instant in block[:2]})
-    place = {instant: index for index, instant in enumerate(instants)}
-    level = np.zeros(len(instants))
-    for block in blocks:
-        first, last = place[block.start], place[block.end]
-        heights = level[first:last]
-        cuts = [0, *(np.flatnonzero(np.diff(heights)) + 1).tolist(), last - first]
-        for left, right in pairwise(cuts):
-            low = float(heights[left])
-            start, end = instants[first + left], instants[first + right]
-            yield BlockSegment(0, start, end, low, low + block.cpu, block.request)
-        level[first:last] += block.cpu
+        return subtitle(parts, violations, note)

@@ -52,6 +52,8 @@ NO_TIME = BarStyle("no-time", "task that takes no time", (INK,), INK, outline=1.
 GRAPH = BarStyle("graph", "graph from arrival to completion", MANY_COLOURS, "#FFFFFF", outline=0.5)
 CHAIN = BarStyle("critical", "critical path", ("none",), CRITICAL, outline=1.4)
 _SENT = "#7A7A7A"
+_HEAD = 0.01
+"""Part of an arrow that gives its head the direction."""
 
 _RESOURCE = re.compile(r"(?:(?:task|edge \d+ ->) (\d+) of )?graph (\d+)|machine (\d+)")
 
@@ -72,7 +74,7 @@ class TaskGraphChart:
         self.makespan = max(self.done)
         chain = critical_path(instance, runs)
         assert chain is not None  # something runs
-        self.chain: CriticalPath = chain
+        self.chain: CriticalPath | None = chain
         graphs = instance.graphs
         self.due = [
             None if graph.absolute_deadline is None else float(graph.absolute_deadline)
@@ -99,7 +101,9 @@ class TaskGraphChart:
         """Draw the bars, kind by kind, and finish the chart with small graphs below."""
         chart, unit = self.chart, self.instance.units.time
         title = clean(self.instance.name) or "Task graphs"
-        text = subtitle(self._statistics(), len(violations), note)
+        if violations:  # what waits for what is known of valid schedules only
+            self.chain, self.bold = None, []
+        text = subtitle(self._statistics(), violations, note)
         if chart.is_crowded(len(self.runs)):
             machines = float(len(self.instance.machines))
             windows = [(run.start, run.end) for run in self.runs]
@@ -116,8 +120,9 @@ class TaskGraphChart:
         chart.bars(NO_TIME, (self._bar(run) for run in self.runs if run.end == run.start))
         # Strong outlines of many short bars would leave nothing to see of them.
         outline = CHAIN.outline if len(self.runs) <= MAX_NAMED else 0.6
-        chain = replace(CHAIN, outline=outline)
-        chart.bars(chain, (self._bar(run) for run in self.chain.runs))
+        if self.chain is not None:
+            chain = replace(CHAIN, outline=outline)
+            chart.bars(chain, (self._bar(run) for run in self.chain.runs))
         chart.bars(VIOLATION, self._violation_bars(violations))
         self._arrows()
         chart.threads("gateway", "transfer of input or output", self._home_transfers(), _SENT)
@@ -130,15 +135,14 @@ class TaskGraphChart:
         for mark in self._marks():
             chart.mark(mark)
         figure = chart.finish(title, text, unit)
-        panel = GraphPanel(
-            self.instance, self.chain.edges, self._critical(), TASK.faces, self.page.width
-        )
+        edges = set() if self.chain is None else self.chain.edges
+        panel = GraphPanel(self.instance, edges, self._critical(), TASK.faces, self.page.width)
         if panel.fits and self.page.ax is None:
             panel.below(figure, chart.left, chart.foot)
         return figure
 
     def _critical(self) -> set[tuple[int, int]]:
-        return {(run.graph, run.task) for run in self.chain.runs}
+        return set() if self.chain is None else {(one.graph, one.task) for one in self.chain.runs}
 
     def _bar(self, run: PlacedTask, text: str = "") -> Bar:
         return Bar(self.chart.row[run.machine], run.start, run.end, text, run.graph)
@@ -199,20 +203,29 @@ class TaskGraphChart:
                 last = chart.bottoms[other] - chart.gaps[other] / 2
             ends = (source.end, float(first)), (there, float(last))
         strong = bold and len(self.runs) <= MAX_NAMED
-        chart.axes.add_patch(
-            FancyArrowPatch(
-                *ends,
-                arrowstyle="-|>",
-                mutation_scale=7 if strong else 5,
-                shrinkA=0,
-                shrinkB=0,
-                color=CRITICAL if bold else _SENT,
-                linewidth=1.3 if strong else 0.7,
-                # Over the bars what matters, under them what would cross them out.
-                zorder=1.7 if bold else 0.9,
-                gid="critical-transfer" if bold else "transfer",
+        # A line that matters is over the bars, others under them: they would cross them out. Heads
+        # are over what they point at.
+        name, order = ("critical-transfer", 1.7) if bold else ("transfer", 0.9)
+        (left, low), (right, high) = ends
+        near = right - _HEAD * (right - left), high - _HEAD * (high - low)
+        for begin, style, gid, zorder in (
+            (ends[0], "-", name, order),
+            (near, "-|>", f"{name}-head", max(order, 1.65)),
+        ):
+            chart.axes.add_patch(
+                FancyArrowPatch(
+                    begin,
+                    ends[1],
+                    arrowstyle=style,
+                    mutation_scale=7 if strong else 5,
+                    shrinkA=0,
+                    shrinkB=0,
+                    color=CRITICAL if bold else _SENT,
+                    linewidth=1.3 if strong else 0.7,
+                    zorder=zorder,
+                    gid=gid,
+                )
             )
-        )
 
     def _home_transfers(self) -> Iterator[Bar]:
         """Yield the transfers of input and output of graphs with a home."""
@@ -264,7 +277,7 @@ class TaskGraphChart:
         yield from sorted(seen)
 
     def _statistics(self) -> Iterator[str]:
-        instance, chain = self.instance, self.chain
+        instance = self.instance
         total = sum(len(graph.tasks) for graph in instance.graphs)
         if len(self.known_tasks()) < total:
             yield f"{len(self.known_tasks()):,} of {total:,} tasks"
@@ -279,6 +292,12 @@ class TaskGraphChart:
                 if len(self.due) > 1
                 else ("late" if late else "in time")
             )
+        if self.chain is not None:
+            yield self._critical_path_text(self.chain)
+        if len(self.transfers) > MOST_ARROWS and not self.bold:
+            yield f"{len(self.transfers):,} transfers not drawn"
+
+    def _critical_path_text(self, chain: CriticalPath) -> str:
         spent = [(chain.running, "running"), (chain.sending, "sending"), (chain.idle, "idle")]
         parts = [
             f"{shown(time, 4)} {word}" for time, word in spent if time > SOLVER * self.makespan
@@ -286,9 +305,7 @@ class TaskGraphChart:
         begin = chain.runs[0].start if not chain.constraints else chain.constraints[0].left
         if begin > SOLVER * self.makespan:
             parts.insert(0, f"from {self.chart.instant(begin)} on")
-        yield "critical path: " + ", ".join(parts or ["takes no time"])
-        if len(self.transfers) > MOST_ARROWS and not self.bold:
-            yield f"{len(self.transfers):,} transfers not drawn"
+        return "critical path: " + ", ".join(parts or ["takes no time"])
 
     def known_tasks(self) -> list[tuple[int, int]]:
         """Return the tasks that run."""

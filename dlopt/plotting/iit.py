@@ -110,7 +110,7 @@ class DivisibleLoadChart:
         for mark in self._marks():
             chart.mark(mark)
         title = clean(self.instance.name) or "One divisible load"
-        text, unit = self._subtitle(note, len(violations)), self.instance.units.time
+        text, unit = self._subtitle(note, violations), self.instance.units.time
         return chart.finish(title, text, unit)
 
     def _nodes(self) -> tuple[list[int], int]:
@@ -221,7 +221,7 @@ class DivisibleLoadChart:
             text = f"deadline {self.chart.instant(float(deadline))}{beyond}"
             yield TimeMark(float(deadline), text, ALARM, dashed=True)
 
-    def _subtitle(self, note: str, broken: int) -> str:
+    def _subtitle(self, note: str, violations: Sequence[Violation]) -> str:
         """Return the value of every objective, exactly where that is short."""
         instance = self.instance
         used, total = objective(instance, self.solution, "nodes"), instance.cluster.nodes
@@ -233,4 +233,4 @@ class DivisibleLoadChart:
             f"load {shown(instance.load)} {clean(instance.units.load, 12)}".rstrip()
             + (f" in {chunks:,} chunks" if chunks > used else ""),
         ]
-        return subtitle(parts, broken, note)
+        return subtitle(parts, violations, note)

@@ -14,6 +14,7 @@ from matplotlib.textpath import text_to_path
 from matplotlib.ticker import EngFormatter
 
 from dlopt.arithmetic import Number
+from dlopt.result import Violation
 
 # Okabe and Ito's colours, which people with any common colour blindness can tell apart.
 BLACK = "#000000"
@@ -48,6 +49,10 @@ TEXT_SIZE = 8.5
 """Font size of axes, in points."""
 SMALL = 7.5
 """Font size of subtitles, legends, and texts in charts, in points."""
+
+
+MAX_KINDS = 3
+"""Kinds of violations that a subtitle names."""
 
 
 class Bar(NamedTuple):
@@ -95,8 +100,8 @@ BUSY = BarStyle("busy", "not yet ready", ("#E9E9E9",), "#B4B4B4", "/////", outli
 """Style of the time until a resource is ready."""
 REJECTED = BarStyle("rejected", "rejected", ("#FFFFFF",), "#C9A8A0", "/////", outline=0.5)
 """Style of the windows of rejected tasks and requests."""
-VIOLATION = BarStyle("violation", "violation", ("none",), VERMILLION, outline=1.4)
-"""Style of the outlines of violations."""
+VIOLATION = BarStyle("violation", "violation", ("none",), VERMILLION, "xxx", outline=1.4)
+"""Style of violations, over what is drawn there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,18 +230,21 @@ def _cut_in_middle(name: str, most: int) -> str:
     return name if len(name) <= most else f"{name[:head]}\N{HORIZONTAL ELLIPSIS}{name[-tail:]}"
 
 
-def subtitle(parts: Iterable[str], broken: int, note: str) -> str:
-    """Return the subtitle of a chart.
+def subtitle(parts: Iterable[str], violations: Sequence[Violation], note: str) -> str:
+    """Return the subtitle of a chart; the kinds of violations are named.
 
     Examples
     --------
-    >>> print(subtitle(["makespan 3"], 2, "heft, feasible"))
-    makespan 3 · 2 violations · heft, feasible
+    >>> print(subtitle(["makespan 3"], [Violation("deadline", "task a")], "heft, unsound"))
+    makespan 3 · 1 violation (deadline) · heft, unsound
     """
     shown = [part for part in parts if part]
-    if broken:
-        shown.append(f"{broken:,} violation{'s' * (broken > 1)}")
-    return " \N{MIDDLE DOT} ".join([*shown, *([clean(note, 40)] if note else [])])
+    if violations:
+        kinds = list(dict.fromkeys(violation.kind for violation in violations))
+        named = ", ".join(kinds[:MAX_KINDS]) + ", ..." * (len(kinds) > MAX_KINDS)
+        count = len(violations)
+        shown.append(f"{count:,} violation{'s' * (count > 1)} ({named})")
+    return " \N{MIDDLE DOT} ".join([*shown, *([clean(note, 80)] if note else [])])
 
 
 def si(number: Number) -> str:

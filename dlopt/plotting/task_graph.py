@@ -168,8 +168,10 @@ class GraphPanel:
         if not placed:
             return what
         unit = f" ({self.unit})" if self.unit else ""
-        part = f", {placed} of {sending} edges" if placed < sending else ""
-        return f"{what} with the data{unit} that is sent{part}"
+        part = f" on {placed} of {sending} edges" if placed < sending else " of its edges"
+        if len(self.graphs) > 1 and placed == sending:
+            part = " of their edges"
+        return f"{what} with the data{unit}{part}"
 
     def _room(self) -> float:
         return self.width - _FROM - _TO

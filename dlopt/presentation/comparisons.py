@@ -9,6 +9,7 @@ from dlopt.api import Comparison, ComparisonRow
 from dlopt.presentation.layout import Row, html_fields, html_table, text_table
 from dlopt.presentation.results import cell_text
 from dlopt.presentation.wording import amount, counted, percentage, seconds
+from dlopt.result import Status
 
 GAP = "gap to optimum"
 """What the gap to the proven optimum is called; ``gap`` is that to the bound of a result."""
@@ -63,6 +64,15 @@ def gap_note(reference: Literal["optimum", "bound"] | None) -> str | None:
     return None if reference is None else f"{GAP}: |value - optimum| / |optimum|"
 
 
+def stated_notes(comparison: Comparison) -> Iterator[str]:
+    """Yield which references of the gaps are claims of the instance, and by which method."""
+    for one in comparison.stated:
+        what = "optimum" if one.status is Status.OPTIMAL else "bound"
+        source = f", by {one.method}" if one.method else ""
+        number = amount(one.bound)
+        yield f"{what} {number}: best known value of the instance{source}, not proven here"
+
+
 def class_notes(comparison: Comparison) -> Iterator[str]:
     """Yield which methods have no gap, as nothing is proven of the class of their plans."""
     classes: dict[str, list[str]] = {}
@@ -88,6 +98,7 @@ def _notes(comparison: Comparison) -> Iterator[str]:
         yield note
     if comparison.certified:
         yield CERTIFIED_NOTE
+    yield from stated_notes(comparison)
     yield from class_notes(comparison)
     for row in comparison.rows:
         if row.failure is not None:

@@ -199,18 +199,21 @@ def method_text(result: Result[object]) -> str:
 
 
 def seconds(time: float | None) -> str:
-    """Return a duration with a unit that fits.
+    """Return a duration of three digits, or more from 1000 s on, with a unit that fits.
 
     Examples
     --------
     >>> seconds(2), seconds(0.0125), seconds(3e-6), seconds(None)
     ('2 s', '12.5 ms', '3 us', '-')
+    >>> seconds(1234.5), seconds(0.9996), seconds(0.0009996)
+    ('1234 s', '1 s', '1 ms')
     """
     if time is None:
         return "-"
     for factor, unit in ((1, "s"), (1e3, "ms")):
-        if time * factor >= 1:
-            return f"{time * factor:.3g} {unit}"
+        value = time * factor
+        if round(value * 1e3) >= 1000:
+            return f"{max(value, 1.0):.3g} {unit}" if value < 999.5 else f"{value:.0f} {unit}"
     return f"{time * 1e6:.0f} us"
 
 

@@ -35,6 +35,9 @@ from dlopt.problems.column_checks import (
 LARGEST = 1e100
 """Largest absolute value of a number: the product of two must still be finite as a float."""
 
+_LARGEST_BITS = int(LARGEST).bit_length() - 1
+"""Binary digits of integers that are below `LARGEST` whatever their digits are."""
+
 MOST_FAULTS = 1000
 """Faults per list, after which the rest is not checked: a message shows fewer, and each takes
 memory. Chosen by hand."""
@@ -118,8 +121,13 @@ def _scalar(options: Sequence[Any], limits: Sequence[Any], nested: NestedCheck) 
 
 def _number(value: Any, path: str, faults: list[Fault]) -> Any:
     kind = type(value)
-    plain_kind = kind is float or kind is int or kind is Fraction
-    number = value if plain_kind else _converted(value)
+    if kind is Fraction or kind is int:
+        # No fraction exceeds its numerator; comparing it with a float takes ten times as long.
+        if value.numerator.bit_length() <= _LARGEST_BITS:
+            return value
+        number = value
+    else:
+        number = value if kind is float else _converted(value)
     if number is INVALID or not arithmetic.is_finite(number):
         faults.append(Fault(path, value, 'must be a finite number or a text "p/q"'))
         return INVALID
@@ -171,12 +179,17 @@ def _tests(limits: Sequence[Any]) -> list[Test]:
 
 
 def _limited(check: Check, tests: Sequence[Test]) -> Check:
+    if not tests:
+        return check
+
     def limited(value: Any, path: str, faults: list[Fault]) -> Any:
         number: Any = check(value, path, faults)
         if number is INVALID:
             return INVALID
+        # A fraction has the sign of its numerator, which takes a tenth of the time to compare.
+        sign = number.numerator if type(number) is Fraction else number
         for holds, limit, rule in tests:
-            if not holds(number, limit):
+            if not holds(number if limit else sign, limit):
                 faults.append(Fault(path, value, rule))
                 return INVALID
         return number

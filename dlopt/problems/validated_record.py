@@ -229,7 +229,7 @@ def examine(
     """
     if isinstance(data, str) and kind.TEXT_FIELD:
         data = {kind.TEXT_FIELD: data}
-    if not isinstance(data, Mapping):
+    if type(data) is not dict and not isinstance(data, Mapping):
         return {}, (Fault(path, data, "must be an object with named fields"),)
     if kind.FORMER_FIELDS:
         data = {kind.FORMER_FIELDS.get(key, key): value for key, value in data.items()}

@@ -19,7 +19,7 @@ class SearchBudget:
     seconds : float
         Time limit.
     examples : int, optional
-        Limit on the number of instances; if given, there is no time limit.
+        Limit on the number of instances, besides shipped ones; if given, there is no time limit.
     progress : callable, optional
         Called with the number of instances tried, every `REPORT_INTERVAL_S` seconds.
     """
@@ -31,6 +31,7 @@ class SearchBudget:
         "examples",
         "not_applicable",
         "seconds",
+        "shipped",
         "tried",
     )
 
@@ -38,7 +39,7 @@ class SearchBudget:
         self, seconds: float, examples: int | None = None, progress: Progress | None = None
     ) -> None:
         self.seconds, self.examples = seconds, examples
-        self.tried = self.not_applicable = 0
+        self.tried = self.not_applicable = self.shipped = 0
         self._progress = progress
         self._begun = self._last_report = time.perf_counter()
 
@@ -54,13 +55,15 @@ class SearchBudget:
             return self.tried + self.not_applicable >= self.examples
         return self.elapsed >= self.seconds
 
-    def count(self, applied: bool) -> None:
-        """Count an instance, to which the method applied or not."""
-        if applied:
+    def count(self, applied: bool, shipped: bool = False) -> None:
+        """Count an instance, to which the method applied or not; a shipped one if it did."""
+        if shipped:
+            self.shipped += applied
+        elif applied:
             self.tried += 1
         else:
             self.not_applicable += 1
         now = time.perf_counter()
         if self._progress is not None and now - self._last_report >= REPORT_INTERVAL_S:
             self._last_report = now
-            self._progress(self.tried)
+            self._progress(self.tried + self.shipped)

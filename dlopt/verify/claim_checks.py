@@ -7,8 +7,10 @@ from typing import Any
 
 from dlopt import registry
 from dlopt.arithmetic import Number, exact, shown
+from dlopt.query import recomputed_value
 from dlopt.registry import Method
 from dlopt.result import PLAN_CLASSES, Objective, Status, Value, shown_value
+from dlopt.value_texts import wrong_value_text
 from dlopt.verify.claim import ClaimCheck, ClaimViolation, Trial
 from dlopt.verify.easier_instances import relaxations
 from dlopt.verify.method_under_test import Answer, AnyResult, run_method
@@ -25,7 +27,13 @@ def check_soundness(trial: Trial) -> tuple[ClaimViolation, ...]:
     if failure is not None:
         return (ClaimViolation("failed-verification", failure),)
     if result.status is Status.UNSOUND:
-        return (ClaimViolation("value", f"the value is not {shown_value(result.value)}"),)
+        module = registry.problem(trial.entry.stem).module
+        goal = trial.answer.objective.name
+        actual = recomputed_value(module, trial.instance, result.solution, goal)
+        text = wrong_value_text(
+            module, trial.instance, result.solution, goal, reported=result.value, actual=actual
+        )
+        return (ClaimViolation("value", text),)
     return ()
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import count, cycle, islice
 from typing import Literal, NamedTuple
@@ -19,7 +21,7 @@ from dlopt.verify.budget import Progress, SearchBudget
 from dlopt.verify.choice_sequence import Choices, RandomSource, instances_of_weight
 from dlopt.verify.claim import CLAIM_KINDS, Claim, ClaimViolation, Trial
 from dlopt.verify.claim_table import claim as claim_of
-from dlopt.verify.found_counterexamples import Finding, SearchResult
+from dlopt.verify.found_counterexamples import SHIPPED, Finding, SearchResult
 from dlopt.verify.gap_search import anneal
 from dlopt.verify.instance_builders import SMALL, Builder, Size, builder
 from dlopt.verify.method_under_test import (
@@ -33,6 +35,7 @@ from dlopt.verify.method_under_test import (
     run_method,
     run_registered,
 )
+from dlopt.verify.shipped_instances import shipped_instances
 from dlopt.verify.shrinking import instance_size, shrink
 
 INSTANCES_PER_ROUND = 400
@@ -72,12 +75,13 @@ def falsify(
     floats: bool = False,
     options: Options | None = None,
     progress: Progress | None = None,
+    shipped: bool = True,
 ) -> SearchResult:
     """Search for an instance that violates a method's claim, or has the largest gap to the optimum.
 
-    Instances are drawn at random, enumerated by weight, and drawn by Hypothesis, in turn. A
-    counterexample is checked by the independent checker, shrunk, and compared with the proof of the
-    exact method.
+    The shipped instances are tried first, and stored counterexamples with them. Then instances are
+    drawn at random, enumerated by weight, and drawn by Hypothesis, in turn. A counterexample is
+    checked by the independent checker, shrunk, and compared with the proof of the exact method.
 
     Parameters
     ----------
@@ -97,7 +101,8 @@ def falsify(
     seconds : float, default 60
         Time limit of the search; shrinking takes at most half as long again, or 15 seconds.
     examples : int, optional
-        Limit on the number of instances instead of time: the result is then the same everywhere.
+        Limit on the number of instances that are drawn or enumerated, instead of time: the result
+        is then the same everywhere.
     seed : int, default 0
         Equal seeds find equal instances, unless the time limit is reached before.
     size : Size, optional
@@ -108,6 +113,9 @@ def falsify(
         Options of the method, as `dlopt.solve` takes them; by default those of the claim.
     progress : callable, optional
         Called with the number of instances tried, now and then.
+    shipped : bool, default True
+        Whether the shipped instances to which the method applies are tried first; of exact methods
+        and bounds only small ones. They do not count in `examples`. A search for gaps does without.
 
     Returns
     -------
@@ -131,11 +139,7 @@ def falsify(
         raise NotApplicableError(f"target must be claim or gap, got {target!r}")
     if not seconds > 0 or (examples is not None and examples < 1):
         raise NotApplicableError("seconds and examples must be positive")
-    if objective is not None:
-        objective = aliases.current_objective(stem, objective)
-    if objective is not None and objective not in entry.objectives:
-        known = known_names(objective, entry.objectives)
-        raise NotApplicableError(f"{entry.name} has no objective {objective!r} ({known})")
+    objective = _known_objective(entry, objective)
     budget = SearchBudget(seconds, examples, progress)
     read = None if options is None else entry.read_options(options)
     builds = [_builder(stem, one, floats) for one in _sizes(entry, size)]
@@ -150,7 +154,26 @@ def falsify(
         raise NotApplicableError(f"{stem} has no violation {kind!r} ({known_names(kind, kinds)})")
     goal = objective or wanted.objective
     chosen = wanted.options if read is None else read
-    return _CounterexampleSearch(entry, wanted, kind, goal, budget, seed, builds, chosen).run()
+    first = shipped_instances(stem, floats, entry.kind != "heuristic") if shipped else ()
+    search = _CounterexampleSearch(entry, wanted, kind, goal, budget, seed, builds, chosen, first)
+    return search.run()
+
+
+def _known_objective(entry: Method, objective: str | None) -> str | None:
+    """Return an objective by its current name.
+
+    Raises
+    ------
+    NotApplicableError
+        If the method does not support it.
+    """
+    if objective is None:
+        return None
+    objective = aliases.current_objective(entry.stem, objective)
+    if objective not in entry.objectives:
+        known = known_names(objective, entry.objectives)
+        raise NotApplicableError(f"{entry.name} has no objective {objective!r} ({known})")
+    return objective
 
 
 def _builder(stem: str, size: Size, floats: bool) -> Builder:
@@ -164,7 +187,7 @@ def _sizes(entry: Method, size: Size) -> list[Size]:
         return [size]
     sizes = []
     for jobs, machines, often in SMALL_SIZES:
-        smaller = Size(min(jobs, size.jobs), min(machines, size.machines), size.busy)
+        smaller = replace(size, jobs=min(jobs, size.jobs), machines=min(machines, size.machines))
         sizes += [smaller] * often
     return [*sizes, size]
 
@@ -190,10 +213,12 @@ class _CounterexampleSearch:
         seed: int,
         builds: list[Builder],
         options: Options,
+        shipped: Sequence[Header] = (),
     ) -> None:
         self.entry, self.claim, self.kind = entry, claim, kind
         self.objective, self.budget, self.seed = objective, budget, seed
-        self.builds, self.options = builds, options
+        self.builds, self.options, self.shipped = builds, options, shipped
+        self.skipped: Counter[str] = Counter()
         self.found: _Counterexample | None = None
 
     def run(self) -> SearchResult:
@@ -201,19 +226,27 @@ class _CounterexampleSearch:
         for phase, generate in self._phases():
             generate()
             if self.found is not None:
-                seconds = self.budget.elapsed
-                finding = self._finding(self.found)
-                return SearchResult(
-                    finding, self.budget.tried, self.budget.not_applicable, seconds, phase
-                )
+                searched = self._searched(phase)
+                return replace(searched, finding=self._finding(self.found))
             if self.budget.exhausted:
                 break
+        return self._searched()
+
+    def _searched(self, phase: str | None = None) -> SearchResult:
+        budget, reasons = self.budget, tuple(self.skipped.most_common())
         return SearchResult(
-            None, self.budget.tried, self.budget.not_applicable, self.budget.elapsed
+            None,
+            budget.tried,
+            budget.not_applicable,
+            budget.elapsed,
+            phase,
+            reasons,
+            budget.shipped,
         )
 
     def _phases(self) -> Iterator[tuple[str, Callable[[], None]]]:
         """Yield the generators of instances in turn; each round is twice as long as the last."""
+        yield SHIPPED, partial(self._try_each, iter(self.shipped), shipped=True)
         rng = random.Random(self.seed)
         builds = cycle(self.builds)
         slowdown = 1 if len(self.builds) == 1 else PROOF_SLOWDOWN
@@ -227,9 +260,9 @@ class _CounterexampleSearch:
             examples = min(size // 4, 800)
             yield "hypothesis", partial(self._by_hypothesis, examples, index)
 
-    def _try_each(self, instances: Iterator[Header]) -> None:
+    def _try_each(self, instances: Iterator[Header], shipped: bool = False) -> None:
         for instance in instances:
-            if self.budget.exhausted or self._is_counterexample(instance):
+            if self.budget.exhausted or self._is_counterexample(instance, shipped):
                 return
 
     def _by_hypothesis(self, examples: int, index: int) -> None:
@@ -241,10 +274,10 @@ class _CounterexampleSearch:
         seed = self.seed * 1_000_003 + index
         strategies.find_by_hypothesis(self.builds[0], violates, examples=examples, seed=seed)
 
-    def _is_counterexample(self, instance: Header) -> bool:
+    def _is_counterexample(self, instance: Header, shipped: bool = False) -> bool:
         """Try an instance; keep the smallest counterexample."""
-        trial = self._trial(instance)
-        self.budget.count(trial is not None)
+        trial = self._trial(instance, None if shipped else self.skipped)
+        self.budget.count(trial is not None, shipped)
         example = None if trial is None else self._counterexample(trial)
         if example is None:
             return False
@@ -252,10 +285,12 @@ class _CounterexampleSearch:
             self.found = example
         return True
 
-    def _trial(self, instance: Header) -> Trial | None:
-        """Run the method; None if it does not apply."""
+    def _trial(self, instance: Header, reasons: Counter[str] | None = None) -> Trial | None:
+        """Run the method; None if it does not apply, and the reason is counted."""
         goal = objective_for(self.entry, instance, self.objective)
         if goal is None:
+            if reasons is not None:
+                reasons["the objective does not suit the instance"] += 1
             return None
         answers = AnswerCache(instance, goal, self.seed)
         answer = run_method(
@@ -266,6 +301,7 @@ class _CounterexampleSearch:
             options=self.options,
             hint=answers.hint() if self.entry.kind == "exact" else None,
             limits=SEARCH_LIMITS,
+            reasons=reasons,
         )
         if answer is None:
             return None

@@ -21,6 +21,12 @@ from dlopt.verify.shrinking import instance_size
 
 Draw = Callable[[Header, AnyResult, Path], object]
 
+MAX_SKIP_REASONS = 4
+"""Reasons that are named in a line; `SearchResult.skip_reasons` has them all."""
+
+SHIPPED = "shipped instances"
+"""The phase of a search in which shipped instances are tried."""
+
 METHOD_DOES_NOT_APPLY = "the method does not apply"
 """Why a search skips an instance, unless it says otherwise."""
 
@@ -98,15 +104,20 @@ class SearchResult(PresentedRecord):
     ----------
     finding : Finding or None
     tried : int
-        Number of instances on which the method was run, without those tried while shrinking.
+        Number of instances on which the method was run, without shipped ones, and without those
+        tried while shrinking.
     not_applicable : int
         Number of instances to which it does not apply, or, of a search for gaps, that have none.
     seconds : float
         Time until the finding, or until the search ended; without shrinking.
     phase : str, optional
-        What found it: ``random sampling``, ``enumeration``, ``hypothesis``, ``annealing``.
+        What found it: ``shipped instances``, ``random sampling``, ``enumeration``,
+        ``hypothesis``, ``annealing``.
     skip_reasons : tuple of (str, int)
-        Of a search for gaps: why instances have none, and how many, the most frequent first.
+        Why the method does not apply, or, of a search for gaps, why instances have none; and of
+        how many instances, the most frequent first.
+    shipped : int
+        Number of shipped instances on which the method was run before.
     """
 
     PRESENTED_BY: ClassVar[str] = "dlopt.presentation.falsification_searches"
@@ -117,18 +128,21 @@ class SearchResult(PresentedRecord):
     seconds: float
     phase: str | None = None
     skip_reasons: tuple[tuple[str, int], ...] = ()
+    shipped: int = 0
 
     @property
     def skip_reason(self) -> str:
         """Why instances were skipped, in words; with their numbers if the reasons differ."""
         if len(self.skip_reasons) < 2:
             return next((why for why, _ in self.skip_reasons), METHOD_DOES_NOT_APPLY)
-        return ", ".join(f"{why} ({count})" for why, count in self.skip_reasons)
+        named = [f"{why} ({count})" for why, count in self.skip_reasons[:MAX_SKIP_REASONS]]
+        others = sum(count for _, count in self.skip_reasons[MAX_SKIP_REASONS:])
+        return "; ".join([*named, f"other reasons ({others})"] if others else named)
 
     @property
     def rate(self) -> float:
         """Instances tried per second."""
-        return self.tried / self.seconds if self.seconds else 0.0
+        return (self.tried + self.shipped) / self.seconds if self.seconds else 0.0
 
 
 def save(
@@ -192,6 +206,7 @@ def search_to_data(search: SearchResult) -> dict[str, Any]:
         {
             "found": found is not None,
             "tried": search.tried,
+            "shipped": search.shipped,
             "skipped": search.not_applicable,
             "seconds": search.seconds,
             "per_second": search.rate,

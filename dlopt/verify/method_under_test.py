@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -89,6 +90,7 @@ def run_method(
     options: Options | None = None,
     hint: Any = None,
     limits: Limits = PROOF_LIMITS,
+    reasons: Counter[str] | None = None,
 ) -> Answer | None:
     """Return the answer of a method to an instance; None if it does not apply.
 
@@ -105,14 +107,19 @@ def run_method(
         For exact methods, which otherwise compute hints themselves.
     limits : Limits
         For exact methods; heuristics have none.
+    reasons : Counter of str, optional
+        Why methods do not apply is counted there.
     """
     goal = objective_for(entry, instance, objective)
     if goal is None:
+        if reasons is not None:
+            reasons["the objective does not suit the instance"] += 1
         return None
     options = options or {}
     try:
-        if entry.reason_against(instance, goal.name) is not None:
-            return None
+        reason = entry.reason_against(instance, goal.name)
+        if reason is not None:
+            raise NotApplicableError(reason)
         if entry.kind == "exact" and isinstance(entry.target, str):
             result = api.solve(
                 instance,
@@ -126,7 +133,9 @@ def run_method(
         else:
             result = _checked_result(Query.of(instance, entry, goal.name), seed, options)
         return Answer(goal, result)
-    except NotApplicableError:
+    except NotApplicableError as error:
+        if reasons is not None:
+            reasons[str(error)] += 1
         return None
     except InvalidResultError as error:
         result = error.result

@@ -17,6 +17,7 @@ from dlopt.arithmetic import Number, exact, simplest
 from dlopt.errors import InvalidInstanceError
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.validated_record import HEADER_FIELDS, Header, Record, numbers_of
+from dlopt.verify.plainer_instances import plainer_candidates, unusual_features
 
 InstanceT = TypeVar("InstanceT", bound=Header)
 
@@ -24,7 +25,12 @@ _Maker: TypeAlias = Callable[[], Any]
 """Builds a candidate, or a part of one; an invalid candidate raises."""
 
 InstanceSize = tuple[int, int, int]
-"""Jobs, machines, and the magnitude of the numbers; compared lexicographically."""
+"""Jobs, machines, and the magnitude of the numbers with the unusual features; compared
+lexicographically."""
+
+UNUSUAL_WEIGHT = 8
+"""What an unusual feature counts among the magnitudes of numbers; chosen by hand, so that a time of
+1 to 4 is simpler than a machine that cannot run a task."""
 
 _JOBS: Mapping[str, Callable[[Any], int]] = {
     "iit": lambda one: 1,
@@ -48,7 +54,8 @@ def instance_size(instance: Any) -> InstanceSize:
     """
     numbers = [exact(number) for number in _numbers(instance)]
     digits = sum(abs(one.numerator) + 2 * one.denominator - 1 for one in numbers)
-    return _JOBS[instance.problem](instance), _machines(instance), digits
+    unusual = UNUSUAL_WEIGHT * sum(unusual_features(instance))
+    return _JOBS[instance.problem](instance), _machines(instance), digits + unusual
 
 
 def _numbers(value: Any) -> Iterator[Number]:
@@ -114,6 +121,7 @@ def _smaller_candidates(instance: Any) -> Iterator[_Maker]:
     for machine in range(_machines(instance)) if _machines(instance) > 1 else ():
         yield partial(_without_machine, instance, machine)
     yield from _without_entry(instance)
+    yield from plainer_candidates(instance)
     yield from _simpler(instance)
     yield from _jointly_lowered(instance)
 

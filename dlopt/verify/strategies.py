@@ -15,14 +15,17 @@ barely met or missed, windows that touch.
 
 from __future__ import annotations
 
+import contextlib
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 import hypothesis
+from hypothesis import configuration
 from hypothesis import strategies as st
 from hypothesis.errors import HypothesisException
 
+from dlopt.temporary_files import temporary_folder
 from dlopt.verify.choice_sequence import Choices
 from dlopt.verify.instance_builders import Builder, Size, builder
 
@@ -54,7 +57,9 @@ class _HypothesisSource:
         return self._draw(st.integers(0, len(weights) - 1))
 
 
-def instances(stem: str, *, jobs: int = 4, machines: int = 3, busy: bool = False) -> Strategy:
+def instances(
+    stem: str, *, jobs: int = 4, machines: int = 3, busy: bool = False, plain: bool = False
+) -> Strategy:
     """Return a strategy for the instances of a problem.
 
     Parameters
@@ -64,15 +69,19 @@ def instances(stem: str, *, jobs: int = 4, machines: int = 3, busy: bool = False
     jobs, machines : int
         Largest number of tasks (requests, loads) and nodes (machines).
     busy : bool, default False
-        For streams: whether tasks may have been promised, and parts of them sent, before it begins.
-        Then there may be no feasible solution at all.
+        For streams: whether every second one begins with tasks that were promised, and parts of
+        them sent, before; by default one of twelve does. Such a stream may have no feasible
+        solution at all.
+    plain : bool, default False
+        Whether to leave out the rarer features that the instance format allows, such as tasks that
+        cannot run on every machine, links that differ, and streams that begin with promises.
 
     Raises
     ------
     NotApplicableError
         If there is no such problem.
     """
-    return _strategy_of(builder(stem, Size(jobs, machines, busy)))
+    return _strategy_of(builder(stem, Size(jobs, machines, busy, plain)))
 
 
 def _strategy_of(build: Builder) -> Strategy:
@@ -83,34 +92,38 @@ def _strategy_of(build: Builder) -> Strategy:
     return made()
 
 
-def iit(*, machines: int = 4) -> Strategy:
+def iit(*, machines: int = 4, plain: bool = False) -> Strategy:
     """Return a strategy for `dlopt.problems.iit.Instance`."""
-    return instances("iit", machines=machines)
+    return instances("iit", machines=machines, plain=plain)
 
 
-def admission(*, jobs: int = 4, machines: int = 3, busy: bool = False) -> Strategy:
+def admission(
+    *, jobs: int = 4, machines: int = 3, busy: bool = False, plain: bool = False
+) -> Strategy:
     """Return a strategy for `dlopt.problems.admission.Instance`."""
-    return instances("admission", jobs=jobs, machines=machines, busy=busy)
+    return instances("admission", jobs=jobs, machines=machines, busy=busy, plain=plain)
 
 
-def multistage(*, jobs: int = 4, machines: int = 3, busy: bool = False) -> Strategy:
+def multistage(
+    *, jobs: int = 4, machines: int = 3, busy: bool = False, plain: bool = False
+) -> Strategy:
     """Return a strategy for `dlopt.problems.multistage.Instance`."""
-    return instances("multistage", jobs=jobs, machines=machines, busy=busy)
+    return instances("multistage", jobs=jobs, machines=machines, busy=busy, plain=plain)
 
 
-def coreservation(*, jobs: int = 4, machines: int = 3) -> Strategy:
+def coreservation(*, jobs: int = 4, machines: int = 3, plain: bool = False) -> Strategy:
     """Return a strategy for `dlopt.problems.coreservation.Instance`."""
-    return instances("coreservation", jobs=jobs, machines=machines)
+    return instances("coreservation", jobs=jobs, machines=machines, plain=plain)
 
 
-def dag(*, jobs: int = 4, machines: int = 3) -> Strategy:
+def dag(*, jobs: int = 4, machines: int = 3, plain: bool = False) -> Strategy:
     """Return a strategy for `dlopt.problems.dag.Instance`."""
-    return instances("dag", jobs=jobs, machines=machines)
+    return instances("dag", jobs=jobs, machines=machines, plain=plain)
 
 
-def bag(*, jobs: int = 4, machines: int = 3) -> Strategy:
+def bag(*, jobs: int = 4, machines: int = 3, plain: bool = False) -> Strategy:
     """Return a strategy for `dlopt.problems.bag.Instance`."""
-    return instances("bag", jobs=jobs, machines=machines)
+    return instances("bag", jobs=jobs, machines=machines, plain=plain)
 
 
 def find_by_hypothesis(
@@ -134,9 +147,23 @@ def find_by_hypothesis(
         suppress_health_check=list(hypothesis.HealthCheck),
         phases=[hypothesis.Phase.generate, hypothesis.Phase.shrink],
     )
-    try:
+    with _without_files(), contextlib.suppress(HypothesisException):
+        # There is none, or the time was up while it was shrunk.
         hypothesis.find(
             _strategy_of(build), violates, settings=settings, random=random.Random(seed)
         )
-    except HypothesisException:
-        return  # there is none, or the time was up while it was shrunk
+
+
+@contextlib.contextmanager
+def _without_files() -> Iterator[None]:
+    """Let Hypothesis keep its caches in a temporary folder, and none in the working folder.
+
+    It writes some even where it has no database of examples.
+    """
+    before = configuration.storage_directory(intent_to_write=False).path
+    with temporary_folder() as folder:
+        configuration.set_hypothesis_home_dir(folder)
+        try:
+            yield
+        finally:
+            configuration.set_hypothesis_home_dir(before)

@@ -14,6 +14,7 @@ from fractions import Fraction
 
 from dlopt.formats.vipr import Certificate, Constraint
 from dlopt.models.admission.fluid_relaxation import FlowIndex, FluidRelaxation
+from dlopt.models.admission.proof_remarks import grid_remarks, misses_remark
 from dlopt.models.admission.scaled_instance import ScaledInstance
 from dlopt.problems.admission.data import Instance, Solution
 from dlopt.result import Result, Status
@@ -99,6 +100,11 @@ class _CertificateChecker:
             return "a task must be accepted that is not promised"
         if certificate.claim is not None and self.missing:
             return "tasks of the instance are missing"
+        nodes = [group.nodes for group in model.groups]
+        expected_remarks = grid_remarks(self.scaled, model.instants, nodes)
+        unstated = misses_remark(certificate.remarks, expected_remarks)
+        if unstated is not None:
+            return f"its remark {unstated!r} is not that of the instance"
         program = model.maximise_weight()
         if list(certificate.names) != model.column_names():
             return "its columns are not those of the instance"

@@ -92,6 +92,8 @@ class FluidRelaxation(ProgramBuilder):
         The columns ``z``, one per task.
     received, computed : dict of FlowIndex to int
         The columns ``c`` and ``w``.
+    stocks, transmission_setups, computation_setups : dict of FlowIndex to int
+        The columns ``S``, and the shares of set-up times.
     port_use : dict of int to list
         By interval, the terms that take time of the port.
     node_use : dict of (int, int) to list
@@ -121,6 +123,9 @@ class FluidRelaxation(ProgramBuilder):
         self.node_use: dict[tuple[int, int], Terms] = defaultdict(list)
         self.received: dict[FlowIndex, int] = {}
         self.computed: dict[FlowIndex, int] = {}
+        self.stocks: dict[FlowIndex, int] = {}
+        self.transmission_setups: dict[FlowIndex, int] = {}
+        self.computation_setups: dict[FlowIndex, int] = {}
         self.min_chunks = [scaled.min_chunks(task) for task in scaled.tasks]
         self.accepted = [
             self.add_column(*self._acceptance_bounds(task, chunks), cost=-task.weight)
@@ -135,15 +140,22 @@ class FluidRelaxation(ProgramBuilder):
         return self.build(sense=-1)
 
     def column_names(self) -> list[str]:
-        """Name the columns: ``z_i``, ``c_i_g_k`` and ``w_i_g_k`` as above, the others ``x_n``.
+        """Name the columns: ``z_i``, ``c_i_g_k`` and ``w_i_g_k`` as above, ``s_i_g_k`` for S.
 
-        Here `i` counts the tasks of the original instance.
+        Here `i` counts the tasks of the original instance; ``u_i_g_k`` and ``v_i_g_k`` are the
+        shares of set-up times of transmissions and computations. What others added is ``x_n``.
         """
         originals = [task.index for task in self.scaled.tasks]
         names = [f"x_{n}" for n in range(len(self.column_bounds))]
         for i, column in enumerate(self.accepted):
             names[column] = f"z_{originals[i]}"
-        for letter, columns in (("c", self.received), ("w", self.computed)):
+        for letter, columns in (
+            ("c", self.received),
+            ("w", self.computed),
+            ("s", self.stocks),
+            ("u", self.transmission_setups),
+            ("v", self.computation_setups),
+        ):
             for (i, g, k), column in columns.items():
                 names[column] = f"{letter}_{originals[i]}_{g}_{k}"
         return names
@@ -187,20 +199,22 @@ class FluidRelaxation(ProgramBuilder):
             if flow in self.computed:
                 terms.append((self.computed[flow], Fraction(-1)))
             if flow is not flows[-1]:
-                stock = self.add_column(*UNIT_RANGE)
+                stock = self.stocks[flow] = self.add_column(*UNIT_RANGE)
                 terms.append((stock, Fraction(-1)))
             self.add_row(terms, Fraction(0), Fraction(0))
 
     def add_setups(self, i: int, chunks: int) -> None:
         """Take the set-up times of the fewest chunks that an accepted task needs."""
         task, scaled = self.scaled.tasks[i], self.scaled
-        for cost, start, end, port in (
-            (scaled.theta_cm, task.release, task.due - scaled.theta_cp, True),
-            (scaled.theta_cp, task.release + scaled.theta_cm, task.due, False),
+        for cost, start, end, shares in (
+            (scaled.theta_cm, task.release, task.due - scaled.theta_cp, self.transmission_setups),
+            (scaled.theta_cp, task.release + scaled.theta_cm, task.due, self.computation_setups),
         ):
             if cost:
                 columns = self._add_flow_columns(i, start, end)
+                shares |= columns
                 for flow, column in columns.items():
+                    port = shares is self.transmission_setups
                     self._add_use(flow, column, chunks * cost, port=port)
                 self._add_total(i, columns)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 
 from dlopt.models.admission.fluid_relaxation import FluidRelaxation
+from dlopt.models.admission.proof_remarks import grid_remarks
 from dlopt.models.admission.scaled_instance import ScaledInstance
 from dlopt.models.admission.window_cuts import WindowCuts
 from dlopt.models.common.stream_bounds import AcceptanceProgram, UpperBound, relaxation_bound
@@ -65,7 +67,7 @@ def upper_bound(
             program,
             model.accepted,
             model.column_names(),
-            certificate_units(scaled.instance.name, scaled, chunks, "z_i accepts task i"),
+            certificate_remarks(scaled.instance.name, model, chunks, "z_i accepts task i"),
             MAX_EXACT_NODES,
             None if cuts is None else cuts.separate,
             "" if cuts is None else " with window cuts",
@@ -81,17 +83,28 @@ def upper_bound(
     )
 
 
-def certificate_units(
-    name: str | None, scaled: ScaledInstance, chunks: str, acceptances: str
+def certificate_remarks(
+    name: str | None, model: FluidRelaxation, chunks: str, acceptances: str
 ) -> list[str]:
     """Describe a fluid relaxation to a reader of its certificate."""
+    scaled = model.scaled
+    stated = grid_remarks(scaled, model.instants, [group.nodes for group in model.groups])
     return [
         f"instance: {(name or 'unnamed')!r}",
-        f"value of finished tasks: {scaled.value_of_finished}",
         f"chunks: {chunks}",
-        f"time: 0 is {scaled.origin}, 1 is {scaled.time_unit}",
-        f"load: 1 is {scaled.load_unit}",
+        *(f"{key}: {value}" for key, value in stated.items()),
         f"columns: {acceptances}, c_i_g_k and w_i_g_k are what node group g receives and computes "
         "in interval k",
+        "columns: s_i_g_k is what it has received and not computed at the end of the interval",
+        *_remarks_on_setups(scaled),
         "objective value: at most the value of finished tasks less the minimum",
     ]
+
+
+def _remarks_on_setups(scaled: ScaledInstance) -> Iterator[str]:
+    for letter, cost, what in (
+        ("u", scaled.theta_cm, "transmissions"),
+        ("v", scaled.theta_cp, "computations"),
+    ):
+        if cost:
+            yield f"columns: {letter}_i_g_k is the share of the set-up times of {what} in it"

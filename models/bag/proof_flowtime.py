@@ -65,7 +65,10 @@ def total_completion_certificate(
     program = _StartTimes(scaled, ceil(total))
     if program.size > MAX_PAIRS_FOR_SEARCH:
         return None
-    remarks = (*grid_remarks(scaled), f"total: {program.total}", *STEP_REMARKS)
+    claim = (
+        f"claim: no completions have a total less than {program.total}, in units since the origin"
+    )
+    remarks = (*grid_remarks(scaled), f"total: {program.total}", *STEP_REMARKS, claim)
     rows, costs = list(program.rows()), (ZERO,) * len(program.columns)
     for row in rows:
         if not row.terms and row.lower is not None:  # a job has no start: this row says so

@@ -92,7 +92,8 @@ class _MakespanProgram:
             f"z_{scaled.jobs[job]}_{k}_{last - scaled.processing_time(job, k)}"
             for job, k in self.pairs
         )
-        self.remarks = (*grid_remarks(scaled), f"makespan: {last}", *STEP_REMARKS)
+        claim = f"claim: no schedule is complete by {last}, the makespan, in units since the origin"
+        self.remarks = (*grid_remarks(scaled), f"makespan: {last}", *STEP_REMARKS, claim)
 
     def certificate(
         self, dual_bound: MakespanDualBound | None, seed: int, stop: float

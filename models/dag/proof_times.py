@@ -199,7 +199,7 @@ def remarks_of(
     machines = "; ".join(" ".join(map(str, group)) for group in groups if group)
     columns = "columns: z_j_g_t says that task j has started by instant t on machine group g"
     if isinstance(excluded, int):
-        claim = "no schedule is complete by the makespan, in units since the origin"
+        claim = f"no schedule is complete by {excluded}, the makespan, in units since the origin"
         tasks = " ".join(map(str, order))
         return (
             *grid,

@@ -15,6 +15,7 @@ from itertools import accumulate, chain, pairwise
 from typing import NamedTuple
 
 from dlopt.formats.vipr import Certificate
+from dlopt.models.admission.proof_remarks import grid_remarks, misses_remark
 from dlopt.models.admission.scaled_instance import ScaledTask
 from dlopt.models.multistage.fluid_relaxation import time_grid
 from dlopt.models.multistage.reservations import ScaledReservation
@@ -99,6 +100,10 @@ def _find_flaw(scaled: ScaledInstance, certificate: Certificate) -> str | None:
     division = _Division.of(scaled, [group.nodes for group in groups], instants)
     if division is None:
         return "the division of time or nodes counts something twice or not at all"
+    expected = grid_remarks(scaled.tasks_only, instants, division.groups)
+    unstated = misses_remark(certificate.remarks, expected)
+    if unstated is not None:
+        return f"its remark {unstated!r} is not that of the instance"
     relaxation = _ReferenceRelaxation(scaled, division)
     if list(certificate.names) != relaxation.names:
         return "its columns are not those of the instance"
@@ -204,21 +209,22 @@ class _ReferenceRelaxation:
             chi = min(s.chi[node] for node in self.groups[g])
             self._use(g, k, column, task.load * chi)
         for g in range(len(self.groups)):
-            self._add_stock(g, received, computed)
+            self._add_stock(f"s_{task.index}_{g}", g, received, computed)
         self._add_total(received, accepted)
         if s.theta_cm:
-            setups = self._flow("", first, last - s.theta_cp)
+            setups = self._flow(f"u_{task.index}", first, last - s.theta_cp)
             self._add_total(setups, accepted)
             for (g, k), column in setups.items():
                 self._use(g, k, column, min_nodes * s.theta_cm, port=True)
         if s.theta_cp:
-            setups = self._flow("", first + s.theta_cm, last)
+            setups = self._flow(f"v_{task.index}", first + s.theta_cm, last)
             self._add_total(setups, accepted)
             for (g, k), column in setups.items():
                 self._use(g, k, column, min_nodes * s.theta_cp)
 
     def _add_stock(
         self,
+        name: str,
         g: int,
         received: Mapping[tuple[int, int], int],
         computed: Mapping[tuple[int, int], int],
@@ -233,7 +239,7 @@ class _ReferenceRelaxation:
             if (g, k) in computed:
                 terms[computed[g, k]] = Fraction(-1)
             if k != intervals[-1]:
-                stock = self._column()
+                stock = self._column(f"{name}_{k}")
                 terms[stock], previous = Fraction(-1), {stock: Fraction(1)}
             self._equal_zero(terms)
 
@@ -251,7 +257,8 @@ class _ReferenceRelaxation:
         elif len(groups) == 1:
             reserved = {groups[0]: (q, reservation.count)}
         else:
-            reserved = {g: (self._column(most=counts[g]), 1) for g in groups}
+            names = {g: f"h_{reservation.index}_{g}" for g in groups}
+            reserved = {g: (self._column(names[g], most=counts[g]), 1) for g in groups}
             total = {column: Fraction(1) for column, _ in reserved.values()}
             self._equal_zero(total | {q: Fraction(-reservation.count)})
         start = max(reservation.start, self.scaled.now)
@@ -293,7 +300,7 @@ class _ReferenceRelaxation:
     def _flow(self, name: str, start: Fraction, end: Fraction) -> dict[tuple[int, int], int]:
         """Return a column for each group and interval of a window in which some node is free."""
         return {
-            (g, k): self._column(f"{name}_{g}_{k}" if name else "")
+            (g, k): self._column(f"{name}_{g}_{k}")
             for g in range(len(self.groups))
             for k, _ in self._overlaps(start, end)
             if self._free_time(g, k) > 0
@@ -315,9 +322,9 @@ class _ReferenceRelaxation:
         if port:
             self.port_use[k][column] = time
 
-    def _column(self, name: str = "", least: int = 0, most: int = 1) -> int:
+    def _column(self, name: str, least: int = 0, most: int = 1) -> int:
         column = len(self.names)
-        self.names.append(name or f"x_{column}")
+        self.names.append(name)
         self.inequalities.add(_Inequality.of({column: Fraction(1)}, 1, Fraction(least)))
         self._at_most({column: Fraction(1)}, Fraction(most))
         return column

@@ -62,6 +62,8 @@ class ReservationFluidRelaxation:
         reservations divide, too; all columns and rows are in it.
     accepted_reservations : list of int
         The columns ``q``.
+    reserved_nodes : dict of (int, int) to int
+        The columns ``h``, by reservation and group.
 
     Examples
     --------
@@ -84,6 +86,7 @@ class ReservationFluidRelaxation:
             )
             for reservation in scaled.reservations
         ]
+        self.reserved_nodes: dict[tuple[int, int], int] = {}
 
     @property
     def binaries(self) -> list[int]:
@@ -101,12 +104,17 @@ class ReservationFluidRelaxation:
         return self.tasks.build(sense=-1)
 
     def column_names(self) -> list[str]:
-        """Name the columns: as in `admission`, and ``q_r`` counts the instance's reservations."""
+        """Name the columns: as in `admission`, and ``q_r`` and ``h_r_g`` as above.
+
+        Here `r` counts the reservations of the instance.
+        """
         names = self.tasks.column_names()
         for reservation, column in zip(
             self.scaled.reservations, self.accepted_reservations, strict=True
         ):
             names[column] = f"q_{reservation.index}"
+        for (r, g), column in self.reserved_nodes.items():
+            names[column] = f"h_{self.scaled.reservations[r].index}_{g}"
         return names
 
     def add_reservation(self, r: int) -> None:
@@ -159,6 +167,7 @@ class ReservationFluidRelaxation:
             g: (self.tasks.add_column(Fraction(0), Fraction(count)), 1)
             for g, count in counts.items()
         }
+        self.reserved_nodes |= {(r, g): column for g, (column, _) in reserved.items()}
         terms = [(column, Fraction(1)) for column, _ in reserved.values()]
         terms.append((q, Fraction(-reservation.count)))
         self.tasks.add_row(terms, Fraction(0), Fraction(0))

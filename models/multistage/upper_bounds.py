@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dlopt.models.admission.upper_bounds import MAX_EXACT_NODES, certificate_units
+from dlopt.models.admission.upper_bounds import MAX_EXACT_NODES, certificate_remarks
 from dlopt.models.common.stream_bounds import AcceptanceProgram, UpperBound, relaxation_bound
 from dlopt.models.multistage.fluid_relaxation import ReservationFluidRelaxation
 from dlopt.models.multistage.scaled_instance import ScaledInstance
@@ -53,12 +53,12 @@ def upper_bound(
         model = ReservationFluidRelaxation(scaled)
         program = model.maximise_weight()
         terms = max(sum(map(len, program.rows)), LARGE_PROGRAM_TERMS)
-        acceptances = "z_i accepts task i, q_r reservation r"
+        acceptances = "z_i accepts task i, q_r reservation r, h_r_g are its nodes in group g"
         return AcceptanceProgram(
             program,
             model.binaries,
             model.column_names(),
-            certificate_units(scaled.instance.name, scaled.tasks_only, "any", acceptances),
+            certificate_remarks(scaled.instance.name, model.tasks, "any", acceptances),
             max(MAX_EXACT_NODES * LARGE_PROGRAM_TERMS // terms, 1),
         )
 

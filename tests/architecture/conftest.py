@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.architecture.measures import parsed
+from tests.architecture.measures import nodes_of, parsed
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -14,3 +14,4 @@ def _release_sources() -> Iterator[None]:
     """Release millions of objects, which every pass of the garbage collector would visit."""
     yield
     parsed.cache_clear()
+    nodes_of.cache_clear()

@@ -42,6 +42,12 @@ def parsed(file: Path) -> ast.Module:
     return ast.parse(file.read_text(encoding="utf-8"))
 
 
+@cache
+def nodes_of(file: Path) -> tuple[ast.AST, ...]:
+    """Return all nodes of the syntax tree, which are kept until `nodes_of.cache_clear()`."""
+    return tuple(ast.walk(parsed(file)))
+
+
 def _part_of(file: Path) -> str:
     """Return the package that a count is kept for: a folder below the top, or the top itself."""
     parts = file.relative_to(ROOT).parts
@@ -70,7 +76,7 @@ def any_types() -> dict[str, int]:
     """Count the annotations that say `Any`."""
     return _summed(
         lambda file: sum(
-            isinstance(node, ast.Name) and node.id == "Any" for node in ast.walk(parsed(file))
+            isinstance(node, ast.Name) and node.id == "Any" for node in nodes_of(file)
         ),
         "dlopt",
         "models",
@@ -108,7 +114,7 @@ def private_names(file: Path) -> Iterator[tuple[int, str]]:
 
     What it reads of `self` and `cls` is its own.
     """
-    for node in ast.walk(parsed(file)):
+    for node in nodes_of(file):
         names: list[object] = []
         if isinstance(node, ast.ImportFrom):
             names = [part for name in node.names for part in (name.name, node.module or "")]
@@ -151,7 +157,7 @@ def long_functions() -> dict[str, int]:
         lambda file: sum(
             isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
             and _length(node) > LONG_FUNCTION
-            for node in ast.walk(parsed(file))
+            for node in nodes_of(file)
         ),
         "dlopt",
         "models",
@@ -170,9 +176,8 @@ def models_without_statement() -> dict[str, int]:
 
 def _code_of(file: Path) -> list[tuple[int, str]]:
     """Return the lines of code with their numbers, without docstrings, comments and imports."""
-    tree = parsed(file)
     left_out: set[int] = set()
-    for node in ast.walk(tree):
+    for node in nodes_of(file):
         is_text = (
             isinstance(node, ast.Expr)
             and isinstance(node.value, ast.Constant)

@@ -161,10 +161,24 @@ def test_a_refuted_answer_is_saved(
     assert saved["result"]["method"] == "bad" and len(saved["result"]["solution"]["chunks"]) == 1
     kinds = {violation["kind"] for violation in saved["result"]["violations"]}
     assert kinds == {"transmission-duration", "computation-duration"}
-    # what was saved can be held against the rules again
+    # what was saved can be held against the rules again, and drawn, by the commands printed
     plan = file_of(tmp_path / "plan.json", saved["result"]["solution"])
-    again = dlopt("check", three, plan, "--json", code=1).json["violations"]
-    assert {violation["kind"] for violation in again} == kinds
+    for arguments in ([three, plan], [three, name], [name, name]):
+        again = dlopt("check", *arguments, "--json", code=1).json["violations"]
+        assert {violation["kind"] for violation in again} == kinds
+    for action, code in (("verify", 1), ("draw", 0)):
+        (line,) = (line for line in done.err.splitlines() if f"{action} it: dlopt " in line)
+        dlopt(*line.partition(": dlopt ")[2].split(), code=code)
+    assert (tmp_path / "plan.svg").exists()
+
+
+def test_a_false_value_is_confronted_with_that_of_the_schedule(
+    dlopt: Command, three: Path, tmp_path: Path
+) -> None:
+    result = dlopt("solve", three, "--json").content
+    file = file_of(tmp_path / "result.json", result | {"value": 4})
+    text = dlopt("check", three, file, code=1).out
+    assert "value: the result states completion 4, its schedule has 39/8 (4.875)" in text
 
 
 @pytest.mark.usefixtures("registered")

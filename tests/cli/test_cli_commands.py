@@ -220,7 +220,10 @@ def test_convert(dlopt: Command, tmp_path: Path) -> None:
     assert "Toy" in made["origin"]
     unnamed = tmp_path / "toy.log"
     unnamed.write_text(LOG)
-    assert dlopt("convert", "swf", unnamed, *flags, "--out", "a.json").out == ""
+    done = dlopt("convert", "swf", unnamed, *flags, "--out", "a.json")
+    note, summary = done.err.splitlines()
+    assert done.out == "" and summary == "a.json: iit, 4 nodes"
+    assert note.startswith("1 job without wait time: its start is its submission (--starts fcfs")
     assert json.loads((tmp_path / "a.json").read_text()) == made
     wider = dlopt("convert", "swf", log, *flags, "--machines", "6", "--starts", "fcfs").json
     # first come, first served starts job 2 when it is submitted, at 5

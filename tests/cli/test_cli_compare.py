@@ -137,7 +137,7 @@ def test_an_instance_without_a_name_goes_by_its_file(dlopt: Command, tmp_path: P
     file = file_of(tmp_path / "nameless.json", data | {"name": ""})
     done = dlopt("compare", file, "--methods", "opr,epr,equal-finish")
     assert "skipped: opr, epr on nameless.json: its nodes differ" in done.out
-    assert "\n nameless.json " in done.out
+    assert "\n nameless.json\n" in done.out
 
 
 def test_a_method_named_twice_counts_once(dlopt: Command, three: Path) -> None:

@@ -24,11 +24,11 @@ import sys
 from dlopt.cli import main
 from dlopt.verify.budget import SearchBudget
 
-def telling(self, applied):
-    if not self.tried:
+def telling(self, applied, shipped=False):
+    if not self.tried + self.shipped:
         sys.stderr.write("searching\\n")
         sys.stderr.flush()
-    count(self, applied)
+    count(self, applied, shipped)
 
 count, SearchBudget.count = SearchBudget.count, telling
 main()
@@ -38,7 +38,7 @@ main()
 def test_a_flaw_is_found_and_written(dlopt: Command, tmp_path: Path) -> None:
     done = dlopt(*FLAWED, code=1)
     assert done.err == ""
-    assert done.out.startswith("claim refuted: sound (edf-opr-mn:literal, 2 jobs x 2 machines)\n")
+    assert done.out.startswith("claim refuted: sound (edf-opr-mn:literal, 2 tasks x 2 nodes)\n")
     assert "channel-overlap on channel" in done.out
     assert "no plan has the reported value" in done.out
     assert "per second" in done.out
@@ -57,18 +57,40 @@ def test_json(dlopt: Command) -> None:
     assert (first["jobs"], first["machines"], first["impossible"]) == (2, 2, True)
     assert first["instance"]["name"] == STEM
     assert first["files"] == [f"one/{STEM}.json", f"one/{STEM}.svg", f"one/{STEM}.result.json"]
-    assert first["tried"] == again["tried"] > 0
+    assert first["shipped"] == again["shipped"] > 0
 
 
 def test_nothing_is_found_of_what_is_sound(dlopt: Command, tmp_path: Path) -> None:
-    done = dlopt("falsify", "bag", "gds", "--examples", 40)
+    done = dlopt("falsify", "bag", "gds", "--examples", 40, "--no-shipped", "--plain")
     assert done.out.startswith("nothing found: 40 instances in ")
+    assert "shipped" not in done.out
     assert not (tmp_path / "falsified").exists()
     data = dlopt("falsify", "admission", "edf-opr-mn", "--examples", 40, "--json").json
     assert data["found"] is False
+    assert data["shipped"] > 0
     assert data["tried"] + data["skipped"] == 40
     printed = dlopt("falsify", "admission", "edf-opr-mn", "--examples", 40).out
-    assert f"{data['skipped']} more skipped" in printed
+    assert f"{data['skipped']} more skipped: " in printed
+    assert f" instances and {data['shipped']} shipped ones in " in printed
+
+
+def test_the_size_is_in_the_words_of_the_problem(dlopt: Command) -> None:
+    words = {
+        ("coreservation", "rspb:literal"): "1 request x 1 machine",
+        ("multistage", "multi-stage:literal-F9"): "1 task x 1 node",
+        ("iit", "opr:literal-timeline"): "1 node",
+        ("bag", "gds:literal-duplicate"): "1 task x 2 machines",
+    }
+    for (stem, method), size in words.items():
+        done = dlopt("falsify", stem, method, "--examples", 99, code=1)
+        assert done.out.splitlines()[0] == f"claim refuted: sound ({method}, {size})"
+
+
+def test_a_search_leaves_no_files(dlopt: Command, tmp_path: Path) -> None:
+    """Hypothesis, too, keeps nothing in the working folder: the third generator has its turn."""
+    words = ("--examples", 700, "--no-shipped", "--jobs", 1, "--machines", 1)
+    dlopt("falsify", "iit", "opr", *words)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_claim_by_its_name(dlopt: Command) -> None:
@@ -82,7 +104,7 @@ def test_options_of_a_method(dlopt: Command) -> None:
     words = ("falsify", "admission", "hybrid", "--set", "threshold=1", "--examples", 400)
     words += ("--claim", "as-good-as-planned")
     done = dlopt(*words, code=1)
-    assert "as-good-as-planned (hybrid threshold=1, 2 jobs x 2 machines)" in done.out
+    assert "as-good-as-planned (hybrid threshold=1, 2 tasks x 2 nodes)" in done.out
     data = dlopt(*words, "--json", code=1).json
     assert data["options"] == {"threshold": 1}
 

@@ -124,7 +124,7 @@ def test_settings_reach_the_records_that_they_belong_to(dlopt: Command) -> None:
 
 
 def test_a_gain_that_is_hardly_told_from_0_is_called_so(dlopt: Command) -> None:
-    flags = ("--set", "identified_at=0.3", "--set", "periods=180", "--strategies", "ideal")
+    flags = (*FEW, "--set", "identified_at=0.3", "--set", "periods=180", "--strategies", "ideal")
     done = dlopt("simulate", "feedback", *flags)
     assert "not significantly different from 0" in done.out
     data = dlopt("simulate", "feedback", *flags, "--json").json
@@ -225,7 +225,7 @@ def test_what_designs_may_be_is_told() -> None:
 
 
 def test_what_cannot_be_measured_is_a_dash(dlopt: Command) -> None:
-    flags = ("--loads", "0.00001,0.0001", "--strategies", "ideal", "--set", "periods=40")
-    lines = dlopt("simulate", "feedback", *flags).out.splitlines()
+    flags = ("--loads", "0.00001,0.0001", "--strategies", "ideal")
+    lines = dlopt("simulate", "feedback", *FEW, *flags).out.splitlines()
     (first,) = [line.split() for line in lines if "first third" in line]
     assert first == ["ideal", "first", "third", "-", "-", "0.000", "1.000"]

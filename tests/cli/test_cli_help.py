@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import typer
 
-from dlopt.cli.app import app
+from dlopt.cli.app import app, called_command, root_command
 from dlopt.version import __version__
 from tests.cli.conftest import Command
 
@@ -30,6 +30,24 @@ def commands(command: Any = None, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 COMMANDS = dict(commands())
+
+
+def described(command: Any) -> dict[str, Any]:
+    """Return the help of a command and of its parameters."""
+    parameters = [(one.name, one.opts, one.required, one.help) for one in command.params]
+    return {"help": command.help, "epilog": command.epilog, "parameters": parameters}
+
+
+def test_a_command_that_is_made_alone_is_that_of_the_whole() -> None:
+    whole = root_command()
+    for name, command in whole.commands.items():
+        called = called_command([name, "--no-such-option"])
+        assert described(called) == described(whole)
+        assert described(called.commands[name]) == described(command)
+        assert len(called.commands) in (1, len(whole.commands))
+    assert len(called_command(["solve"]).commands) == 1
+    for arguments in ([], ["--help"], ["sovle"], ["convert", "swf"], ["--version", "solve"]):
+        assert called_command(arguments) is whole
 
 
 @pytest.mark.parametrize("option", ["-h", "--help"])

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
 import dlopt as library
 from tests.cli.conftest import Command
 
@@ -26,3 +30,49 @@ def test_those_of_one_problem_are_printed_with_size_value_and_origin(dlopt: Comm
 
 def test_a_problem_that_there_is_not_is_refused(dlopt: Command) -> None:
     assert "no problem 'jobshop'" in dlopt("instances", "jobshop", code=2).err
+
+
+def test_a_shipped_instance_is_named_wherever_an_instance_is_read(
+    dlopt: Command, tmp_path: Path
+) -> None:
+    name = "iit/three-nodes"
+    solved = dlopt("solve", name, "--method", "opr", "--out", "result.json", "--json").json
+    assert solved["instance"] == "three-nodes"
+    assert dlopt("check", name, "result.json", "--json").json["valid"]
+    dlopt("plot", name, "result.json", "--out", "plan.svg")
+    (compared,) = dlopt("compare", name, "--methods", "opr", "--json").json["comparisons"]
+    assert compared["instance"] == "three-nodes"
+    dlopt("batch", name, "--methods", "opr", "--out", "records.jsonl")
+    assert '"instance":"three-nodes"' in (tmp_path / "records.jsonl").read_text()
+    stream = ("simulate", "cluster", "--file", "admission/as-it-stands")
+    assert dlopt(*stream, "--methods", "edf-iit-2").out
+
+
+def test_a_file_of_the_name_of_a_shipped_instance_goes_first(
+    dlopt: Command, three: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "iit").mkdir()
+    (tmp_path / "iit" / "four-nodes").write_bytes(three.read_bytes())
+    solved = dlopt("solve", "iit/four-nodes", "--method", "opr", "--json").json
+    assert solved["instance"] == "three"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("solve", "iit/tree-nodes"),
+        ("compare", "tree-nodes"),
+        ("check", "iit/tree-nodes", "result.json"),
+        ("batch", "iit/tree-nodes", "--out", "records.jsonl"),
+        ("simulate", "grid", "--file", "iit/tree-nodes"),
+    ],
+)
+def test_a_name_that_is_misspelled_is_answered_with_similar_ones(
+    dlopt: Command, command: tuple[str, ...]
+) -> None:
+    assert "did you mean iit/three-nodes, iit/" in dlopt(*command, code=2).errors
+
+
+def test_a_missing_file_that_is_like_no_shipped_instance_suggests_none(dlopt: Command) -> None:
+    error = dlopt("solve", "measurements.json", code=2).errors
+    assert error.endswith("measurements.json: cannot be read: No such file or directory\n")

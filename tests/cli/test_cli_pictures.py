@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -86,3 +87,16 @@ def test_sizes_that_cannot_be_drawn(flags: tuple[str, str], dlopt: Command, tmp_
     done = dlopt("solve", THREE, "--plot", "a.svg", *flags, code=2)
     assert f"Invalid value for '{flags[0]}'" in done.err
     assert not (tmp_path / "a.svg").exists()
+
+
+def test_a_plan_is_drawn_with_the_violations_that_a_check_finds(
+    dlopt: Command, tmp_path: Path
+) -> None:
+    result = dlopt("solve", THREE, "-m", "opr", "--json").json
+    result["solution"]["chunks"][0]["computation_end"] = "1"
+    for name, data in {"result": result, "plan": result["solution"]}.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(data))
+        dlopt("plot", THREE, f"{name}.json", "--out", f"{name}.svg")
+        picture = (tmp_path / f"{name}.svg").read_text()
+        assert 'id="violation"' in picture and "violation" in picture
+    assert dlopt("check", THREE, "result.json", code=1).out

@@ -132,3 +132,16 @@ def test_headings_of_decisions_say_what_they_hold(dlopt: Command) -> None:
     assert not {"missed", "of"} & set(heading.split())
     solution = dlopt("solve", file, "--method", "edf-opr-mn", "--json").json["solution"]
     assert {"missed", "by", "of"} <= solution["decisions"][-1].keys()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("methods", "coreservation"), ("compare", "iit/three-nodes", "--methods", "opr")],
+)
+def test_lines_of_a_table_in_a_file_end_with_their_last_cell(
+    dlopt: Command, command: tuple[str, ...]
+) -> None:
+    lines = dlopt(*command).out.splitlines()
+    assert lines == [line.rstrip() for line in lines]
+    if command[0] == "methods":
+        assert lines[0].startswith("coreservation: CPU shares")

@@ -278,7 +278,9 @@ def test_convert_a_log_to_a_stream(dlopt: Command, tmp_path: Path) -> None:
     log = tmp_path / "toy.swf"
     log.write_text(LOG)
     done = dlopt("convert", "swf", log, "--to", "admission", "--out", "s.json", "--chi", "10")
-    assert done.err.endswith("\nskipped: 2 jobs without run time\n") and done.out == ""
+    *_, skipped, summary = done.err.splitlines()
+    assert skipped == "skipped: 2 jobs without run time" and done.out == ""
+    assert summary == "s.json: admission, 2 tasks, 4 nodes, arrivals from 0 to 5 s"
     instance = read(tmp_path / "s.json")
     assert isinstance(instance, Instance)
     assert [(task.id, task.arrival, task.load) for task in instance.tasks] == [

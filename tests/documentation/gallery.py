@@ -45,6 +45,7 @@ GROUPS = {
         "what_is_wrong",
         "check_proof",
         "own_method",
+        "own_graph_heuristic",
         "refuted_claim",
     ),
     "Engines and books": (

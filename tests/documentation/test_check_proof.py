@@ -41,8 +41,20 @@ def test_a_proof_with_equations_is_followed(tmp_path, monkeypatch, capsys):
         ("wrong E 5 2 0 2 1 2 { lin 2 0 1 1 1 } -1", "a factor has the wrong sign"),
         ("wrong E 1 2 0 2/3 1 1/3 { rnd 1 0 1/3 } -1", "cannot be rounded"),
         ("wrong E 7 2 0 4 1 2 { lin 1 0 2 } -1", "does not follow"),
+        ("wrong E 6 2 0 4 1 2 { lin 2 0 2 } -1", "another number of multipliers"),
+        ("wrong E 6 2 0 4 1 2 { sum 1 0 2 } -1", "sum is no rule"),
+        ("wrong E 6 2 0 4 1 2 { lin 1 -2 2 } -1", "there is no constraint -2 before it"),
+        ("wrong E 6 2 0 4 1 2 { lin 1 2 1 } -1", "there is no constraint 2 before it"),
     ],
-    ids=["an inequality in an equation", "a rounded equation", "another right-hand side"],
+    ids=[
+        "an inequality in an equation",
+        "a rounded equation",
+        "another right-hand side",
+        "another number of multipliers",
+        "an unknown rule",
+        "a negative number",
+        "the step itself",
+    ],
 )
 def test_a_wrong_equation_is_refused(tmp_path, monkeypatch, capsys, step, error):
     with pytest.raises(SystemExit):
@@ -59,9 +71,21 @@ NO_PROOFS = {
     "an unknown sense": PROGRAM.replace("sum E", "sum X").encode() + f"DER 1 {TWICE}".encode(),
     "no variables": PROGRAM.replace("VAR 2 x y", "").encode() + f"DER 1 {ROUNDED}".encode(),
     "a variable twice": PROGRAM.replace("0 2 1 1", "0 2 0 1").encode(),
+    "an integral variable twice": PROGRAM.replace("INT 2 0 1", "INT 2 0 0").encode(),
+    "an integral variable that is none": PROGRAM.replace("INT 2 0 1", "INT 2 0 2").encode(),
+    "an unknown section": PROGRAM.replace("INT 2 0 1", "INT 1 0 1").encode(),
+    "a maximisation": PROGRAM.replace("min", "max").encode(),
+    "no last use": f"{PROGRAM}DER 1 {TWICE.replace('} -1', '} -2')}".encode(),
     "no text": b"\xff",
     "no file": None,
 }
+
+
+def test_what_the_file_says_of_its_program_is_printed_as_unchecked(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(sys.modules[__name__], "PROGRAM", f"% claim: no more than 3\n{PROGRAM}")
+    check(tmp_path, monkeypatch, HALVES, "rounded G 3 2 0 1 1 1 { rnd 1 2 1 } -1")
+    head, _, rest = capsys.readouterr().out.partition("not checked here")
+    assert "proven: " in head and "claim: no more than 3\n" in rest
 
 
 @pytest.mark.parametrize("content", NO_PROOFS.values(), ids=NO_PROOFS)

@@ -131,3 +131,11 @@ def test_what_is_imported_is_no_solver() -> None:
         assert ("dlopt", "heuristics") not in names
         if part in ("steps of a proof", "program of dag", "program of bag"):
             assert not any(folder == "models" or name == "backends" for folder, name in names)
+
+
+def test_the_second_checker_has_as_many_lines_as_the_page_says() -> None:
+    page = (ROOT / "docs" / "proofs.md").read_text(encoding="utf-8")
+    stated = re.search(r"second checker, ([\d,]+) lines", page)
+    assert stated is not None
+    found = rounded_up((ROOT / "tests" / "reference").glob("*.py"), STEP)
+    assert int(stated[1].replace(",", "")) == found

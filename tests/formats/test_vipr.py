@@ -114,6 +114,8 @@ def test_nothing_is_derived():
         ("VER 1.0", "VER 2.0", "version"),
         ("x y", "x x", "one name"),
         ("CON 3 2", "CON 3 4", "more bounds"),
+        ("CON 3 2", "CON 3 3", "more bounds"),
+        ("INT 2\n0 1", "INT 2\n0 0", "twice"),
         ("range 1 inf", "range 1 0", "empty"),
         ("range 1 inf", "range 1 1/0", "is no number"),
         ("SOL 0", "SOL 1\nbest 1 0", "is no number"),

@@ -62,6 +62,28 @@ def test_machines_of_a_size_are_as_many_as_the_log_has_processors_for() -> None:
     assert len(booked(machine_size=3, machines=2).instance.machines) == 2
 
 
+def test_a_total_other_than_that_of_the_log_is_noted() -> None:
+    assert booked(machine_size=3).notes[-1] == "3 machines of 3 have 9 processors, the log has 8"
+    assert booked(machines=3).notes[-1] == "3 machines of 3 have 9 processors, the log has 8"
+    for fitting in (booked(machine_size=4), booked(machines=2), booked(size=None, machine_size=5)):
+        assert not any("processors" in note for note in fitting.notes)
+
+
+def test_jobs_without_a_recorded_start_are_noted() -> None:
+    job, waiting = SwfJob(1, 0, None, 5, 7), SwfJob(2, 0, 4, 5, 7)
+    assert booked(job, waiting).notes == ("1 job without wait time: its start is its submission",)
+    some = booked(job, waiting).instance.origin
+    assert "starts as recorded (of 1 of 2 jobs as submitted), run" in some
+    assert "starts as submitted, run" in booked(job).instance.origin
+    assert "starts as recorded, run" in booked(waiting).instance.origin
+    assert booked(waiting).notes == booked(job, starts="submitted").notes == ()
+
+
+def test_the_time_of_the_log_that_is_0_is_noted() -> None:
+    assert booked(SwfJob(1, 30, 0, 5, 7)).notes == ("time 0 is 30 s of the log",)
+    assert booked(SwfJob(1, 30, 0, 5, 7), at=20).notes == ("time 0 is 20 s of the log",)
+
+
 def test_priorities() -> None:
     def of(rule: str) -> list[Any]:
         return [one.priority for one in booked(priority=rule).instance.requests]

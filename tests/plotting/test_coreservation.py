@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dlopt.errors import NotApplicableError
 from dlopt.plotting import PROBLEMS, draw_solution, plot
-from dlopt.plotting.coreservation import MAX_NAMED, CpuBlock, stack_blocks
+from dlopt.plotting.coreservation import MAX_NAMED
+from dlopt.plotting.cpu_blocks import CpuBlock, colours_of_windows, stack_blocks
+from dlopt.plotting.style import MANY_COLOURS
 from dlopt.problems.admission import Solution as OtherSolution
 from dlopt.problems.coreservation import (
     Decision,
@@ -101,12 +107,57 @@ def test_many_rejected_requests_share_lines() -> None:
     assert "share" not in kinds(figure)
 
 
+def test_colours_of_requests_at_one_time_differ() -> None:
+    count = 2 * len(MANY_COLOURS) + 1
+    requests = tuple(Request(f"r{k}", 0, k, k + 3, 1, (Part(1),)) for k in range(count))
+    decisions = tuple(Decision(one.id, True, 0) for one in requests)
+    shares = tuple(Share(one.id, 0, 0, 1) for one in requests)
+    instance = Instance((Machine("m", 8),), requests)
+    figure = draw_solution(instance, Solution(decisions, shares))
+    assert "accepted (colours repeat)" in legend(figure)
+    faces = {tuple(face) for face in bundle(figure, "share").get_facecolor()}
+    assert len(faces) == len(MANY_COLOURS)
+    few = replace(instance, requests=requests[:3])
+    plan = Solution(decisions[:3], shares[:3])
+    assert "accepted, one colour a request" in legend(draw_solution(few, plan))
+    some = Solution(
+        (decisions[0], *(replace(one, accepted=False) for one in decisions[1:])), shares[:1]
+    )
+    assert "accepted, one colour a request" in legend(draw_solution(instance, some))
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 4)), max_size=9))
+def test_windows_that_overlap_have_different_colours_while_there_are_enough(
+    given_windows: list[tuple[int, int]],
+) -> None:
+    windows = {
+        k: (float(start), float(start + size)) for k, (start, size) in enumerate(given_windows)
+    }
+    found = colours_of_windows(windows, 9)
+    assert found.keys() == windows.keys()
+    for one, other in combinations(windows, 2):
+        if max(windows[one][0], windows[other][0]) < min(windows[one][1], windows[other][1]):
+            assert found[one] != found[other]
+
+
+def test_the_value_by_another_objective_is_in_the_subtitle() -> None:
+    result = Result(Status.FEASIBLE, PLAN, objective="rejections", value=1, method="m")
+    head = "2 of 3 requests accepted · benefit 0.75"
+    assert f"{head} · rejections 1 · m, feasible" in texts(plot(INSTANCE, result))
+    usual = replace(result, objective="benefit", value=Fraction(3, 4))
+    assert f"{head} · m, feasible" in texts(plot(INSTANCE, usual))
+    levels = replace(result, objective="rejections-then-benefit", value=(1, Fraction(3, 4)))
+    wanted = f"{head} · rejections then benefit 1, 0.75 · m, feasible"
+    assert wanted in texts(plot(INSTANCE, levels))
+
+
 def test_what_is_broken_is_outlined() -> None:
     wrong = replace(PLAN, shares=(*PLAN.shares[:2], Share("b", 0, 1, 8)))
     figure = draw_solution(INSTANCE, wrong, violations=violations(INSTANCE, wrong), note="m")
     # Overload on a machine from 2 to 7, and a share of b that is too large, in its window.
     assert extents(figure, "violation") == [(2, 7), (2, 8)]
-    assert any("2 violations · m" in text for text in texts(figure))
+    kinds = "share-above-maximum, overload"
+    assert any(f"2 violations ({kinds}) · m" in text for text in texts(figure))
     strange = (Violation("overload", "machine x", 0, 1), Violation("undecided", "request c"))
     assert extents(draw_solution(INSTANCE, PLAN, violations=strange * 2), "violation") == [(1, 3)]
 

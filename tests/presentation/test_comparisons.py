@@ -50,7 +50,7 @@ def test_a_search_says_what_it_found() -> None:
     text = str(search)
     assert "a violation of the claim sound of edf-opr-mn:literal (admission)" in text
     assert "channel-overlap on channel" in text
-    assert "2 jobs, 2 machines" in text and "found by random sampling" in text
+    assert "2 tasks, 2 nodes" in text and "shipped instances in" in text
     assert str(search.finding) in text
     assert search._repr_html_().count("<table>") >= 3
     nothing = falsify("admission", "edf-opr-mn", examples=20)

@@ -16,6 +16,8 @@ from tests.problems.chunk_edits import moved, send_of, some_chunk, with_chunk
 
 F = Fraction
 amounts = st.fractions(F(1, 60), 5, max_denominator=60)
+shares = st.fractions(F(1, 8), 1, max_denominator=8)
+shares_but_all = st.fractions(F(1, 8), F(7, 8), max_denominator=8)
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ def corruption(*kinds: str) -> Callable[[Corrupt], Corrupt]:
 
 def share(draw: Any, most: Fraction) -> Fraction:
     """Return a part of `most`: above 0, at most all of it."""
-    return most * draw(st.fractions(F(1, 8), 1, max_denominator=8))
+    return most * draw(shares)
 
 
 def costs_of(cluster: Cluster, node: int) -> tuple[object, object]:
@@ -262,7 +264,7 @@ def strange_node(draw: Any, instance: Instance, chunks: tuple[Chunk, ...]) -> Co
 def too_late(draw: Any, instance: Instance, chunks: tuple[Chunk, ...]) -> Corrupted:
     first = min(instance.ready_times)
     end = max(chunk.computation_end for chunk in chunks)
-    deadline = first + (end - first) * draw(st.fractions(F(1, 8), F(7, 8), max_denominator=8))
+    deadline = first + (end - first) * draw(shares_but_all)
     expected = tuple(
         Violation(
             "deadline", name(chunk), deadline, chunk.computation_end,

@@ -45,7 +45,9 @@ OTHERS: tuple[Record, ...] = (
 )
 KINDS = {type(part): part for part in (*PARTS, *(r for root in OTHERS for r in records_in(root)))}
 VALUES = st.sampled_from((None, 0, 1, -1, 0.5, "", "a", "1/2", True, [], [0], [0, 1], [1, 0], {}))
-OMITTED = object()
+OMITTED, KEPT = object(), object()
+EDITS = st.just(KEPT) | VALUES | st.just(KEPT)
+EDITS_OF_OPTIONAL_FIELDS = st.just(KEPT) | VALUES | st.just(OMITTED)
 
 
 def outcome(make: Any) -> Record | tuple[Fault, ...]:
@@ -73,11 +75,10 @@ def test_a_record_is_that_of_the_constructor_also_in_another_record(
     given_fields = full_data(KINDS[kind])
     for one in dataclasses.fields(kind):  # type: ignore[arg-type]
         optional = one.default is not dataclasses.MISSING
-        kept = st.just(given_fields[one.name])
-        edited = data.draw(kept | VALUES | (st.just(OMITTED) if optional else kept))
+        edited = data.draw(EDITS_OF_OPTIONAL_FIELDS if optional else EDITS)
         if edited is OMITTED:
             del given_fields[one.name]
-        else:
+        elif edited is not KEPT:
             given_fields[one.name] = edited
     made = outcome(lambda: kind(**given_fields))
     assert outcome(lambda: kind.from_data(given_fields)) == made

@@ -7,6 +7,7 @@ import pytest
 from dlopt.problems import admission, bag, coreservation, dag, iit, multistage
 from dlopt.problems.cluster import Cluster
 from dlopt.verify import shrink
+from dlopt.verify.plainer_instances import unusual_features
 from dlopt.verify.shrinking import instance_size
 
 F = Fraction
@@ -116,3 +117,52 @@ def test_it_asks_no_more_often_than_it_may(most):
     asked = []
     shrink(stream(), lambda one: bool(asked.append(one)) or True, most)
     assert len(asked) == most
+
+
+def unusual_graphs():
+    """Return graphs with edges against the numbering, missing times, LANs and links."""
+    tasks = dag.Task("a", costs=(1, None)), dag.Task("b", costs=(None, 2)), dag.Task("c", work=1)
+    edges = dag.Edge(2, 0, 1), dag.Edge(0, 1, 1)
+    graph = dag.Graph("g", tasks, edges, lan=0, output=2)
+    staying = dag.Graph("h", (dag.Task("d", work=1),), one_lan=True)
+    machines = dag.Machine("m", lan=0, delay=1), dag.Machine("n", lan=0)
+    network = dag.Network(
+        same_machine="counted", lans=(dag.Lan(), dag.Lan()), wan_links=(dag.Link(0, 1, 2),)
+    )
+    return dag.Instance(machines, (graph, staying), network)
+
+
+def test_unusual_features_are_removed():
+    small = shrink(unusual_graphs(), lambda one: True)
+    assert instance_size(small) == (1, 1, 1)
+    assert small.network == dag.Network()
+    assert small.graphs[0] in [
+        dag.Graph("h", (dag.Task("d", work=0),)),
+        dag.Graph("g", (dag.Task("a", costs=(0,)),)),
+    ]
+    many = shrink(unusual_graphs(), lambda one: len(one.graphs[0].tasks) > 2)
+    assert all(None not in (task.costs or ()) for task in many.graphs[0].tasks)
+
+
+def test_tasks_are_renumbered_where_the_numbering_does_not_matter():
+    def joined(one):
+        return len(one.graphs[0].edges) > 1 and len(one.graphs[0].tasks) == 3
+
+    small = shrink(unusual_graphs(), joined)
+    assert all(edge.source < edge.target for edge in small.graphs[0].edges)
+
+    def against(one):
+        return any(edge.source > edge.target for edge in one.graphs[0].edges)
+
+    [edge] = shrink(unusual_graphs(), against).graphs[0].edges
+    assert (edge.source, edge.target, edge.data) == (1, 0, 0)
+
+
+def test_what_cannot_run_stays_where_it_matters():
+    def restricted(one):
+        return any(None in (task.costs or ()) for task in one.graphs[0].tasks)
+
+    small = shrink(unusual_graphs(), restricted)
+    assert sum(unusual_features(small)) == 1
+    matrix = bag.Instance(etc=((1, None, 4), (None, 2, 2)))
+    assert shrink(matrix, lambda one: len(one.all_machines) == 3).etc == ((1, 1, 1),)

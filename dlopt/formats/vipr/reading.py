@@ -63,15 +63,19 @@ class _Reader:
         if len(set(names)) < len(names):
             raise ValueError("two variables have one name")
         self._expect("INT")
-        integers = frozenset(self._variable() for _ in range(self._count()))
+        integral = [self._variable() for _ in range(self._count())]
+        if len(set(integral)) < len(integral):
+            raise ValueError("a variable stands twice")
+        integers = frozenset(integral)
         self._expect("OBJ")
         self._expect("min")
         self.costs = self._vector()
         self._expect("CON")
         stated = self._count()
-        if self._count() > stated:
-            raise ValueError("there are more bounds than constraints")
+        bounds = self._count()
         constraints = tuple((self._next(), self._constraint()) for _ in range(stated))
+        if bounds > sum(len(constraint.terms) <= 1 for _, constraint in constraints):
+            raise ValueError("there are more bounds than constraints of one variable")
         claim = self._claim()
         self._expect("SOL")
         for _ in range(self._count()):

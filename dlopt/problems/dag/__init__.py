@@ -20,7 +20,7 @@ from dlopt.problems.dag.data import (
 )
 from dlopt.problems.dag.goals import OBJECTIVES, default_objective, origin
 from dlopt.problems.dag.network import Lan, Link, Machine, Network
-from dlopt.problems.dag.objectives import completions, objective
+from dlopt.problems.dag.objectives import completions, objective, value_explanation
 from dlopt.problems.dag.paths import Paths, cost_of
 from dlopt.problems.dag.trace import Course, Outage, Run, Trace, late_or_lost, plan_of
 from dlopt.problems.dag.trace_checker import EXECUTED_KINDS, violations_executed
@@ -53,6 +53,7 @@ __all__ = [
     "objective",
     "origin",
     "plan_of",
+    "value_explanation",
     "violations",
     "violations_executed",
 ]

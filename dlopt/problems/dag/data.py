@@ -115,6 +115,15 @@ class Graph(Record):
         every task without successor sends there before the graph is complete.
     one_lan : bool, default False
         All of its tasks run in one LAN, whichever.
+
+    Attributes
+    ----------
+    order : list of int
+        The tasks in a topological order, which their numbers need not be.
+    entries, exits : list of int
+        Tasks without predecessor, and without successor.
+    successors : list of list of int
+        Of every task those that need its data.
     """
 
     id: str
@@ -181,6 +190,15 @@ class Instance(Header["Solution"]):
         By default data is time, without latency, and nothing is sent on one machine.
     name, origin, units, best_known
         See :class:`dlopt.problems.validated_record.Header`.
+
+    Attributes
+    ----------
+    paths : Paths
+        Transfer times between machines; a new object each time, so keep it.
+    exact : bool
+        Whether no number is a float, so that answers are exact.
+    absolute_deadlines : tuple of Number or None
+        The deadline of every graph; None if there is not one.
 
     Raises
     ------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from dlopt import aliases
-from dlopt.arithmetic import exact, simplest
+from dlopt.arithmetic import exact, shown, simplest
 from dlopt.errors import NotApplicableError
 from dlopt.problems.dag.checker_times import CheckerTimes, last_tasks
 from dlopt.problems.dag.data import Instance, Solution
@@ -32,6 +32,26 @@ def completions(instance: Instance, solution: Solution) -> tuple[Fraction, ...]:
             end += times.output_time(graph, place)
         done[at] = max(done[at], end)
     return tuple(done)
+
+
+def value_explanation(instance: Instance, solution: Solution, name: str) -> str | None:
+    """Return which graph is complete last, and what is awaited then; None if that is no value.
+
+    Examples
+    --------
+    >>> from dlopt.problems.dag import Graph, Lan, Machine, Network, Placement, Task
+    >>> graph = Graph("g", (Task("a", work=3),), lan=0, output=2)
+    >>> instance = Instance((Machine("m", lan=0),), (graph,), Network(lans=(Lan(),)))
+    >>> value_explanation(instance, Solution((Placement(0, 0, 0, 0),)), "makespan")
+    'graph g is complete at 5, when its output has arrived'
+    """
+    if name != "makespan":
+        return None
+    done = completions(instance, solution)
+    last = max(range(len(done)), key=lambda index: done[index])
+    graph = instance.graphs[last]
+    text = f"graph {graph.id} is complete at {shown(simplest(done[last]))}"
+    return f"{text}, when its output has arrived" if graph.output else text
 
 
 def objective(instance: Instance, solution: Solution, name: str = "makespan") -> Value:

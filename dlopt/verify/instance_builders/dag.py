@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 
 from dlopt.problems.dag import Edge, Graph, Instance, Lan, Machine, Network, Task
 from dlopt.verify.choice_sequence import Choices
-from dlopt.verify.instance_builders.size_limits import SMALL, Size
+from dlopt.verify.instance_builders.dag_variations import renumbered, varied
+from dlopt.verify.instance_builders.size_limits import SMALL, Size, rare
 
 
 def build(choices: Choices, size: Size = SMALL) -> Instance:
-    """Return an instance in exact numbers; every machine can run every task."""
+    """Return an instance in exact numbers.
+
+    In the common ones every machine can run every task, tasks are numbered in a topological order,
+    and all pairs of machines are connected in the same way.
+    """
     count = choices.integer(1, size.machines)
     lans = choices.integer(1, 2) if choices.chance(4) else 0
     powers = [1, 1, 1, 2, 3, Fraction(1, 2)]
@@ -24,7 +30,16 @@ def build(choices: Choices, size: Size = SMALL) -> Instance:
         if left:
             graphs.append(_graph(choices, f"g{index}", count, left, lans))
             left -= len(graphs[-1].tasks)
-    return Instance(machines, tuple(graphs), _network(choices, lans))
+    if rare(choices, size):
+        graphs = [renumbered(choices, graph) for graph in graphs]
+    network = _network(choices, lans)
+    if not rare(choices, size):
+        return Instance(machines, tuple(graphs), network)
+    if lans == 0 and choices.chance(3):
+        lans = choices.integer(1, 2)
+        machines = tuple(replace(one, lan=choices.integer(0, lans - 1)) for one in machines)
+        network = _network(choices, lans)
+    return varied(choices, Instance(machines, tuple(graphs), network))
 
 
 def _network(choices: Choices, lans: int) -> Network:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -27,12 +28,17 @@ class Size:
     machines : int
         Largest number of nodes or machines.
     busy : bool
-        For streams: whether tasks may have been promised, and parts of them sent, before it begins.
+        For streams: whether every second one begins with tasks that were promised, and parts of
+        them sent, before; else one of twelve does.
+    plain : bool
+        Whether instances have the common features only, as the builders name them, and none begins
+        with promised tasks unless `busy` is set.
     """
 
     jobs: int = 4
     machines: int = 3
     busy: bool = False
+    plain: bool = False
 
     def __post_init__(self) -> None:
         if self.jobs < 1 or self.machines < 1:
@@ -42,11 +48,33 @@ class Size:
 SMALL = Size()
 
 
+def rare(choices: Choices, size: Size, one_in: int = 2) -> bool:
+    """Return whether an instance, or a part of it, gets features beyond the common ones."""
+    return not size.plain and choices.chance(one_in)
+
+
+def partly_none(
+    choices: Choices, times: Sequence[Number | None], one_in: int = 4
+) -> tuple[Number | None, ...]:
+    """Return the times of a task on each machine, some of them None, where it cannot run.
+
+    One of them is kept, so that the task can run somewhere.
+    """
+    gone = [choices.chance(one_in) for _ in times]
+    if all(gone):
+        gone[choices.integer(0, len(times) - 1)] = False
+    return tuple(None if none else time for none, time in zip(gone, times, strict=True))
+
+
 def cluster(choices: Choices, most: int, *, plain_in: int = 3) -> Cluster:
-    """Return a cluster, two times in `plain_in` with identical nodes and no set-up costs."""
+    """Return a cluster, mostly with identical nodes and no set-up costs.
+
+    One in `plain_in` has set-up costs, and as many have nodes that differ: in both costs of a
+    unit of load, or in one of them.
+    """
     nodes = choices.integer(1, most)
     kind = choices.pick(
-        ["plain"] * max(1, plain_in - 1) + ["set-up", "heterogeneous" if nodes > 1 else "set-up"]
+        ["plain"] * max(1, plain_in - 1) + ["heterogeneous" if nodes > 1 else "set-up", "set-up"]
     )
     tau = choices.number([1, 1, 1, 2, 0, 3, 4, Fraction(1, 2)])
     chi = choices.number([1, 1, 2, 2, 3, 0, 4, 5]) if tau else choices.number([1, 2, 3])
@@ -54,9 +82,18 @@ def cluster(choices: Choices, most: int, *, plain_in: int = 3) -> Cluster:
         return Cluster(nodes, tau, chi)
     if kind == "set-up":
         return Cluster(nodes, tau, chi, choices.integer(0, 5), choices.integer(0, 3))
+    costs = heterogeneous(choices, nodes, tau, chi)
+    return Cluster(nodes, *costs, choices.number([0, 0, 1]), choices.number([0, 0, 1]))
+
+
+def heterogeneous(
+    choices: Choices, nodes: int, tau: Number, chi: Number
+) -> tuple[Number | tuple[Number, ...], Number | tuple[Number, ...]]:
+    """Return unit transmission and processing times, of which one or both differ by node."""
+    which = choices.pick(["both", "both", "tau", "chi"])
     taus = tuple(tau + choices.integer(0, 2) for _ in range(nodes))
     chis = tuple(chi + choices.integer(0, 2) for _ in range(nodes))
-    return Cluster(nodes, taus, chis, choices.number([0, 0, 1]), choices.number([0, 0, 1]))
+    return tau if which == "chi" else taus, chi if which == "tau" else chis
 
 
 def execution_time(cluster: Cluster, load: Number, nodes: int, *, equal: bool) -> Number:

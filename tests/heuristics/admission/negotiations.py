@@ -28,6 +28,8 @@ EXACT = tuple(
 )
 """Algorithms of which offers of loads and of later arrivals come from breakpoints."""
 
+VERBS = st.lists(st.sampled_from(["cancel", "fail", "remove", "add"]), max_size=2)
+
 
 @dataclass(frozen=True)
 class Negotiation:
@@ -71,9 +73,7 @@ def negotiations(draw, name, *, floats=False, events=True):
         if one.arrival >= book.now:
             book.submit(one)
     if events and name != "fast-edf-iit-minimal":
-        for verb in draw(
-            st.lists(st.sampled_from(["cancel", "fail", "remove", "add"]), max_size=2)
-        ):
+        for verb in draw(VERBS):
             _happen(draw, book, verb)
     task = replace(task, arrival=max(task.arrival, book.now))
     for _ in range(8):

@@ -31,6 +31,8 @@ few = share(1 / 5)
 GAPS = [0, 0, 0, Fraction(1, 2), 1, Fraction(5, 3), 4]
 loads = st.builds(Fraction, st.integers(1, 16), st.sampled_from([1, 1, 2, 3]))
 instants = st.builds(Fraction, st.integers(0, 18), st.sampled_from([1, 2, 3]))
+gaps = st.sampled_from(GAPS)
+slacks = st.builds(Fraction, st.integers(1, 24), st.sampled_from([2, 4, 6]))
 
 
 @dataclass(frozen=True)
@@ -85,10 +87,10 @@ def streams(draw, *, tasks=8, most=4, setup=True, state=True, huge=True):
         arrival, offset = Fraction(1, 4), draw(st.sampled_from([40, 100, 400]))
     work = cluster.tau_of(0) + cluster.chi_of(0)
     for index in range(draw(st.integers(1, tasks))):
-        arrival += draw(st.sampled_from(GAPS))
+        arrival += draw(gaps)
         load = draw(loads)
         alone = cluster.theta_cm + cluster.theta_cp + load * work
-        slack = draw(st.builds(Fraction, st.integers(1, 24), st.sampled_from([2, 4, 6])))
+        slack = draw(slacks)
         made.append(Task(f"t{index}", arrival, load, alone * slack + offset))
     return Stream(cluster, tuple(made), ready, channel)
 

@@ -2,6 +2,7 @@
 
 import random
 from fractions import Fraction
+from functools import cache
 
 from hypothesis import strategies as st
 
@@ -20,13 +21,22 @@ clusters = st.builds(
     st.sampled_from([1, F(3, 2), 2, 5]),
 )
 slacks = st.builds(F, st.integers(1, 60), st.sampled_from([1, 2]))
+waits = st.builds(F, st.integers(0, 20), st.sampled_from([1, 2]))
+lengths = st.builds(F, st.integers(1, 12), st.just(2))
+wholes = st.integers(0, 6).map(F)
+
+
+@cache
+def no_or_ready_times(nodes):
+    """Return a strategy for the ready times of so many nodes, or none."""
+    return st.just(()) | st.tuples(*[st.integers(0, 6)] * nodes)
 
 
 @st.composite
 def reservations(draw, name, arrival, nodes, *, mandatory=False):
     """Return a reservation that is asked for at an instant."""
-    start = arrival + draw(st.builds(F, st.integers(0, 20), st.sampled_from([1, 2])))
-    end = start + draw(st.builds(F, st.integers(1, 12), st.just(2)))
+    start = arrival + draw(waits)
+    end = start + draw(lengths)
     ratio = draw(st.sampled_from([0, 0, F(1, 4), F(1, 2), 1]))
     count = draw(st.integers(1, nodes))
     named = draw(st.lists(st.integers(0, nodes - 1), min_size=1, max_size=nodes, unique=True))
@@ -46,7 +56,7 @@ def streams(draw, *, tasks=5, most=4):
     for index in range(draw(st.integers(int(not jobs), most))):
         arrival += draw(st.sampled_from(GAPS))
         wanted.append(draw(reservations(f"r{index}", arrival, cluster.nodes)))
-    ready = draw(st.just(()) | st.tuples(*[st.integers(0, 6)] * cluster.nodes))
+    ready = draw(no_or_ready_times(cluster.nodes))
     channel = draw(st.sampled_from([0, 0, 1, 3]))
     return Instance(cluster, tuple(jobs), tuple(wanted), ready_times=ready, channel_ready=channel)
 
@@ -56,7 +66,7 @@ def states(draw, *, most=3, windows=4):
     """Return nodes with reservations that do not overlap: costs, windows, ready times, blocks."""
     nodes = draw(st.integers(1, most))
     costs = F(draw(st.sampled_from([1, 1, 2, F(1, 2)]))), F(draw(st.sampled_from([1, 2, 5])))
-    ready = draw(st.lists(st.integers(0, 6).map(F), min_size=nodes, max_size=nodes))
+    ready = draw(st.lists(wholes, min_size=nodes, max_size=nodes))
     blocks, kept = BusyIntervals.of(ready, F(0), F(0)), []
     for _ in range(draw(st.integers(0, windows))):
         start, length = F(draw(st.integers(0, 14))), F(draw(st.integers(1, 8)))

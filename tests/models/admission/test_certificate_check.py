@@ -43,6 +43,24 @@ def test_a_certificate_of_fewer_tasks_or_other_columns():
 
 
 @pytest.mark.parametrize(
+    "name", ["value of finished tasks", "time", "load", "instants", "node groups"]
+)
+def test_remarks_that_say_something_else(name):
+    """The columns of such a file would mean something else to another reader."""
+    stated = CERTIFICATE.remarks
+    for other in (stated | {name: f"{stated[name]} "}, {k: stated[k] for k in stated if k != name}):
+        assert f"remark {name!r}" in flaw(replace(CERTIFICATE, remarks=other))
+
+
+def test_columns_and_remarks_of_set_up_times():
+    instance = Instance(Cluster(3, 1, (1, 1, 2), 1, Fraction(1, 2)), TASKS)
+    certificate = vipr.parse(vipr.to_text(bound_window(instance).certificate))
+    assert certificate.remarks["node groups"] == "0-1; 2"
+    assert {name[0] for name in certificate.names} <= set("zcwsuv")
+    assert {"u_2_0_2", "v_2_1_3"} < set(certificate.names)
+
+
+@pytest.mark.parametrize(
     ("terms", "side", "sign", "why"),
     [
         ({"z_0": 1}, 0, -1, "not an upper bound on received"),
@@ -59,8 +77,21 @@ def test_cuts_that_could_cut_off_a_plan(terms, side, sign, why):
 
 
 def test_a_cut_that_names_another_column():
-    stock = next(name for name in CERTIFICATE.names if name.startswith("x_"))
+    stock = next(name for name in CERTIFICATE.names if name.startswith("s_"))
     assert "neither received" in flaw(with_cut({stock: 1}, 0))
+
+
+def test_a_cut_of_one_chunk_does_not_hold_for_two():
+    """Two chunks for each node do a load of 2 until 16/7, one chunk 12/7 of it."""
+    instance = Instance(Cluster(2, tau=1, chi=1), (Task("a", 0, 2, Fraction(16, 7)),))
+    for installments, why in ((1, None), (2, "1 tasks can do more in its window")):
+        result = bound_window(instance, installments=installments)
+        certificate = vipr.parse(vipr.to_text(result.certificate))
+        unit = Fraction(certificate.remarks["load"].removeprefix("1 is "))
+        terms = {"c_0_0_0": 2 / unit, "z_0": Fraction(-12, 7) / unit}
+        stated = replace(certificate, remarks=certificate.remarks | {"chunks": str(installments)})
+        found = flaw(with_cut(terms, 0, certificate=stated), instance, result)
+        assert found == (why and f"cut99_L: {why}")
 
 
 def test_cuts_that_hold():

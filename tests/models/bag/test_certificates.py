@@ -320,3 +320,19 @@ def test_limits_end_the_search_for_a_proof(monkeypatch):
             patch.setattr(proof_programs, limit, 0)
             assert solve(ETC).proof == "solver"
             assert solve(DATED).certificate is None or limit == "MAX_SUBPROBLEMS"
+
+
+@pytest.mark.parametrize(
+    ("instance", "name", "claim"),
+    [
+        (ETC, "makespan", "no schedule is complete by 17, the makespan, in units since the origin"),
+        (
+            RELEASED,
+            "flowtime",
+            "no completions have a total less than 8, in units since the origin",
+        ),
+    ],
+)
+def test_the_claim_is_stated_with_its_number(instance, name, claim):
+    certificate = vipr.parse(vipr.to_text(solve(instance, objective=name).certificate))
+    assert certificate.remarks["claim"] == claim

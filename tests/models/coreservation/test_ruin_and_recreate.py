@@ -180,7 +180,7 @@ def test_parallel_searches_run_concurrently_with_the_relaxation(monkeypatch, thr
     monkeypatch.setattr(
         ParallelSearch, "best", lambda self, to: asked.append(best(self, to)) or asked[-1]
     )
-    found = lns(instance, limits=Limits(time_s=5, threads=threads))
+    found = lns(instance, limits=Limits(time_s=2, threads=threads))
     assert found.value <= found.bound and not violations(instance, found.solution)
     assert len(asked) == 1 and is_feasible(scaled, asked[0])
     assert objective_key(scaled, asked[0]) <= (found.value,)

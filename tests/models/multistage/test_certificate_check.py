@@ -64,7 +64,13 @@ def test_what_was_written_fits():
     assert proven_value(INSTANCE, PROOF, CERTIFICATE) == (PROOF.bound, None)
     # Something of every kind of constraint is there.
     letters = {name[0] for name in CERTIFICATE.names}
-    assert letters == {"z", "q", "c", "w", "x"}
+    assert letters == {"z", "q", "c", "w", "s", "h"}
+
+
+@pytest.mark.parametrize("name", ["time", "load", "instants", "node groups"])
+def test_remarks_that_say_something_else(name):
+    other = CERTIFICATE.remarks | {name: "0"}
+    assert f"remark {name!r}" in flaw(replace(CERTIFICATE, remarks=other))
 
 
 @pytest.mark.parametrize("path", INSTANCES, ids=lambda path: path.stem)

@@ -30,6 +30,13 @@ def service(tmp_path):
         yield running.address
 
 
+@pytest.fixture(scope="module")
+def shared_service(tmp_path_factory):
+    """A service for tests that look at a book or a job of their own."""
+    with RunningService(tmp_path_factory.mktemp("service")) as running:
+        yield running.address
+
+
 @pytest.fixture
 def open_page(browser):
     tabs = []
@@ -98,9 +105,13 @@ def test_a_book_is_drawn_as_its_plan_says_and_follows_it(service, open_page):
     assert page.complaints == []
 
 
-def test_of_thousands_of_promises_the_nearest_are_drawn_and_the_rest_is_counted(service, open_page):
+def test_of_thousands_of_promises_the_nearest_are_drawn_and_the_rest_is_counted(
+    shared_service, open_page
+):
     machines = [{"id": f"machine-{index}", "capacity": 8} for index in range(20)]
-    send(service, "PUT", "/v1/books/many", {"problem": "coreservation", "machines": machines})
+    send(
+        shared_service, "PUT", "/v1/books/many", {"problem": "coreservation", "machines": machines}
+    )
     requests = [
         {
             "id": f"request-{index}",
@@ -112,8 +123,8 @@ def test_of_thousands_of_promises_the_nearest_are_drawn_and_the_rest_is_counted(
         }
         for index in range(3000)
     ]
-    send(service, "POST", "/v1/books/many/submit", {"requests": requests})
-    page = open_page(service, "#books/many")
+    send(shared_service, "POST", "/v1/books/many/submit", {"requests": requests})
+    page = open_page(shared_service, "#books/many")
     page.wait_for_text("#gantt-left-out", "Left out")
     page.picture("many")
     drawn, every, *left_out = [
@@ -131,9 +142,9 @@ def test_of_thousands_of_promises_the_nearest_are_drawn_and_the_rest_is_counted(
     page.wait_for_text("#gantt", "now 0")
 
 
-def test_a_job_is_followed_and_stopped_with_its_best_schedule(service, open_page):
-    job = long_job(service)
-    page = open_page(service, f"#jobs/{job}")
+def test_a_job_is_followed_and_stopped_with_its_best_schedule(shared_service, open_page):
+    job = long_job(shared_service)
+    page = open_page(shared_service, f"#jobs/{job}")
     page.wait_for("#convergence path.line.value")
     page.wait_for_text("#job-facts", "running")
     page.picture("job-running")
@@ -153,25 +164,25 @@ def test_a_job_is_followed_and_stopped_with_its_best_schedule(service, open_page
     assert page.complaints == []
 
 
-def test_incumbents_and_bounds_are_drawn_as_they_were_reported(service, open_page):
+def test_incumbents_and_bounds_are_drawn_as_they_were_reported(shared_service, open_page):
     instance = generate("bag", "braun", seed=1, tasks=60, machines=6, numbers="integer")
     body = {"kind": "solve", "method": "exact", "instance": io.instance_to_data(instance)}
-    job = send(service, "POST", "/v1/jobs", body | {"limits": {"time_s": 3}})["id"]
-    page = open_page(service, f"#jobs/{job}")
+    job = send(shared_service, "POST", "/v1/jobs", body | {"limits": {"time_s": 3}})["id"]
+    page = open_page(shared_service, f"#jobs/{job}")
     page.wait_for("#results tbody tr")
     page.picture("job-done")
     assert page.tab.locator("#convergence circle.value").count() >= 1
     assert page.complaints == []
 
 
-def test_answers_of_other_kinds_of_jobs_are_shown(service, open_page):
+def test_answers_of_other_kinds_of_jobs_are_shown(shared_service, open_page):
     data = io.load_json(ROOT / "instances" / "iit" / "three-nodes.json")
-    compared = send(service, "POST", "/v1/jobs", {"kind": "compare", "instance": data})["id"]
+    compared = send(shared_service, "POST", "/v1/jobs", {"kind": "compare", "instance": data})["id"]
     question = {"kind": "check", "instance": data, "solution": {"chunks": []}}
-    checked = send(service, "POST", "/v1/jobs", question)["id"]
-    page = open_page(service, f"#jobs/{compared}")
+    checked = send(shared_service, "POST", "/v1/jobs", question)["id"]
+    page = open_page(shared_service, f"#jobs/{compared}")
     page.wait_for_text("#results", "bound-fluid")
-    rows = send(service, "GET", f"/v1/jobs/{compared}/result")["rows"]
+    rows = send(shared_service, "GET", f"/v1/jobs/{compared}/result")["rows"]
     assert page.tab.locator("#results tbody tr").count() == len(rows)
     page.open(f"#jobs/{checked}")
     page.wait_for_text("#answer", "load-not-conserved")
@@ -179,16 +190,16 @@ def test_answers_of_other_kinds_of_jobs_are_shown(service, open_page):
     assert page.complaints == []
 
 
-def test_of_many_nodes_those_are_shown_that_have_something(service, open_page):
+def test_of_many_nodes_those_are_shown_that_have_something(shared_service, open_page):
     body = {"problem": "multistage", "clock": "wall", "exact_numbers": False}
     body["cluster"] = {"nodes": 300, "tau": 0.01, "chi": 100.5}
-    send(service, "PUT", "/v1/books/wall", body)
+    send(shared_service, "PUT", "/v1/books/wall", body)
     task = {"id": "one", "load": 10.5, "deadline": 100_000}
-    send(service, "POST", "/v1/books/wall/submit", {"task": task})
+    send(shared_service, "POST", "/v1/books/wall/submit", {"task": task})
     start = time.time() + 600
     reservation = {"id": "two", "start": start, "end": start + 600, "nodes": [7, 298, 299]}
-    send(service, "POST", "/v1/books/wall/submit", {"reservation": reservation})
-    page = open_page(service, "#books/wall")
+    send(shared_service, "POST", "/v1/books/wall/submit", {"reservation": reservation})
+    page = open_page(shared_service, "#books/wall")
     page.wait_for_text("#promises", "two")
     page.picture("wall-clock")
     names = page.tab.locator("#gantt svg > text.axis").all_text_contents()

@@ -13,6 +13,7 @@ from dlopt.simulation.grid import EXTENSIONS, FailureModel, Policy
 F = Fraction
 SOME = st.builds(F, st.integers(0, 6), st.sampled_from([1, 1, 2]))
 POSITIVE = st.builds(F, st.integers(1, 6), st.sampled_from([1, 2]))
+NONE_OR_SOME = st.none() | SOME
 
 
 @st.composite
@@ -48,18 +49,18 @@ def _graph(draw: Any, name: str, machines: int, lans: int) -> Graph:
         if (name, index) == ("g0", 0) or draw(st.integers(0, 3)):
             tasks.append(Task(f"t{index}", work=draw(SOME)))
         else:
-            row = [draw(st.none() | SOME) for _ in range(machines)]
+            row = [draw(NONE_OR_SOME) for _ in range(machines)]
             row[draw(st.integers(0, machines - 1))] = F(1)
             tasks.append(Task(f"t{index}", costs=tuple(row)))
     pairs = [(a, b) for b in range(count) for a in range(b)]
     edges = draw(st.lists(st.sampled_from(pairs), max_size=5, unique=True)) if pairs else []
-    arrival = draw(SOME)
+    arrival, slack = draw(SOME), draw(NONE_OR_SOME)
     return Graph(
         name,
         tuple(tasks),
         tuple(Edge(a, b, draw(SOME)) for a, b in edges),
         arrival,
-        draw(st.none() | SOME.map(lambda slack: arrival + 4 * slack)),
+        None if slack is None else arrival + 4 * slack,
         draw(st.integers(0, lans - 1)),
         draw(SOME),
         draw(SOME),

@@ -1,0 +1,273 @@
+"""Reads a VIPR file, and derives each of its steps again, in fractions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+
+class RefusedError(Exception):
+    """The certificate is not accepted; the text says why."""
+
+
+Terms = dict[int, Fraction]
+
+
+@dataclass
+class Row:
+    """A linear constraint; `sense` is "G" (at least), "L" (at most) or "E" (equal)."""
+
+    name: str
+    sense: str
+    rhs: Fraction
+    terms: Terms
+    assumptions: frozenset[int] = frozenset()
+
+    def bounds_below(self) -> bool:
+        return self.sense in "GE"
+
+    def bounds_above(self) -> bool:
+        return self.sense in "LE"
+
+    def is_never_satisfied(self) -> bool:
+        if self.terms:
+            return False
+        below, above = self.bounds_below(), self.bounds_above()
+        return (below and self.rhs > 0) or (above and self.rhs < 0)
+
+    def implies(self, other: Row) -> bool:
+        """Whether each point that satisfies this row satisfies the other one."""
+        if self.is_never_satisfied():
+            return True
+        if self.terms != other.terms:
+            return False
+        at_least = not other.bounds_below() or (self.bounds_below() and self.rhs >= other.rhs)
+        at_most = not other.bounds_above() or (self.bounds_above() and self.rhs <= other.rhs)
+        return at_least and at_most
+
+
+@dataclass
+class Step:
+    """A derived row, the rule by which it is derived, and the words after the rule."""
+
+    row: Row
+    rule: str
+    words: list[str]
+
+
+@dataclass
+class File:
+    """The sections of a VIPR file. `claim` is None where the program is said to be infeasible."""
+
+    remarks: dict[str, str] = field(default_factory=dict)
+    variables: list[str] = field(default_factory=list)
+    integral: set[int] = field(default_factory=set)
+    objective: Terms = field(default_factory=dict)
+    rows: list[Row] = field(default_factory=list)
+    claim: Fraction | None = None
+    steps: list[Step] = field(default_factory=list)
+
+
+def read(text: str) -> File:
+    """Return the sections of a file.
+
+    Raises
+    ------
+    RefusedError
+        If the file is not complete, or has what certificates of dlopt never have.
+    """
+    file = File(remarks=_remarks(text))
+    lines = (line for line in text.splitlines() if not line.startswith("%"))
+    words = iter(" ".join(lines).split())
+    try:
+        _read_sections(file, words)
+    except (StopIteration, ValueError, ZeroDivisionError):
+        raise RefusedError("the file is not complete, or a number is none") from None
+    return file
+
+
+def _remarks(text: str) -> dict[str, str]:
+    """Return the remarks of the form `% name: value`; of two with one name the last."""
+    found: dict[str, str] = {}
+    for line in text.splitlines():
+        if line.startswith("%") and ": " in line:
+            name, value = line[1:].strip().split(": ", 1)
+            found[name] = value
+    return found
+
+
+def _read_sections(file: File, words: Iterator[str]) -> None:
+    _expect(words, "VER")
+    _expect(words, "1.0")
+    _expect(words, "VAR")
+    file.variables = [next(words) for _ in range(_whole(next(words)))]
+    if len(set(file.variables)) < len(file.variables):
+        raise RefusedError("two variables have one name")
+    _expect(words, "INT")
+    file.integral = {_index(next(words), file) for _ in range(_whole(next(words)))}
+    _expect(words, "OBJ")
+    _expect(words, "min")
+    file.objective = _vector(words, file)
+    _expect(words, "CON")
+    count, bounds = _whole(next(words)), _whole(next(words))
+    if bounds > count:
+        raise RefusedError("there are more bounds than rows")
+    file.rows = [_row(words, file) for _ in range(count)]
+    _expect(words, "RTP")
+    if next(words) == "range":
+        file.claim = Fraction(next(words))
+        _expect(words, "inf")
+    _expect(words, "SOL")
+    _expect(words, "0")
+    _expect(words, "DER")
+    file.steps = [_step(words, file) for _ in range(_whole(next(words)))]
+    if next(words, None) is not None:
+        raise RefusedError("there is something after the last step")
+
+
+def _expect(words: Iterator[str], expected: str) -> None:
+    word = next(words)
+    if word != expected:
+        raise RefusedError(f"{expected} is expected, not {word}")
+
+
+def _whole(word: str) -> int:
+    if not (word.isascii() and word.isdigit()):
+        raise RefusedError(f"{word} is no whole number")
+    return int(word)
+
+
+def _index(word: str, file: File) -> int:
+    index = _whole(word)
+    if not 0 <= index < len(file.variables):
+        raise RefusedError(f"there is no variable {index}")
+    return index
+
+
+def _vector(words: Iterator[str], file: File) -> Terms:
+    word = next(words)
+    if word == "OBJ":
+        return file.objective
+    terms: Terms = {}
+    for _ in range(_whole(word)):
+        index = _index(next(words), file)
+        if index in terms:
+            raise RefusedError(f"variable {index} is in one row twice")
+        terms[index] = Fraction(next(words))
+    return {index: value for index, value in terms.items() if value}
+
+
+def _row(words: Iterator[str], file: File) -> Row:
+    name, sense, rhs = next(words), next(words), Fraction(next(words))
+    if sense not in ("G", "L", "E"):
+        raise RefusedError(f"{sense} is no sense of a row")
+    return Row(name, sense, rhs, _vector(words, file))
+
+
+def _step(words: Iterator[str], file: File) -> Step:
+    row = _row(words, file)
+    _expect(words, "{")
+    rule, reason = next(words), []
+    while (word := next(words)) != "}":
+        reason.append(word)
+    last_use = next(words)
+    if last_use != "-1":
+        _whole(last_use)
+    return Step(row, rule, reason)
+
+
+def follow(file: File) -> None:
+    """Derive every step again.
+
+    Raises
+    ------
+    RefusedError
+        If a step does not follow from the rows before it, or the last one is not the claim.
+    """
+    rows = list(file.rows)
+    for step in file.steps:
+        try:
+            step.row.assumptions = _derive(step, rows, file.integral)
+        except (ValueError, IndexError, ZeroDivisionError):
+            raise RefusedError(f"step {step.row.name} cannot be read") from None
+        rows.append(step.row)
+    if not file.steps:
+        raise RefusedError("there is no step")
+    last = rows[-1]
+    claim = Row("claim", "G", Fraction(1), {})  # 0 >= 1: there is no point
+    if file.claim is not None:
+        claim = Row("claim", "G", file.claim, file.objective)
+    if last.assumptions or not last.implies(claim):
+        raise RefusedError("the last step is not the claim")
+
+
+def _derive(step: Step, rows: list[Row], integral: set[int]) -> frozenset[int]:
+    """Return the assumptions under which the row of a step holds."""
+    row = step.row
+    if step.rule == "asm":
+        return frozenset({len(rows)})
+    if step.rule == "uns":
+        return _two_cases(row, [_known(rows, word) for word in step.words], rows, integral)
+    if step.rule not in ("lin", "rnd"):
+        raise RefusedError(f"step {row.name}: there is no rule {step.rule}")
+    found = _combination(step, rows)
+    if step.rule == "rnd":
+        found = _rounded(found, integral)
+    if not found.implies(row):
+        raise RefusedError(f"step {row.name} does not follow")
+    return found.assumptions
+
+
+def _known(rows: list[Row], word: str) -> int:
+    index = _whole(word)
+    if not 0 <= index < len(rows):
+        raise RefusedError(f"there is no row {index} yet")
+    return index
+
+
+def _combination(step: Step, rows: list[Row]) -> Row:
+    """Return the sum of rows times multipliers, which must keep the sense of the step."""
+    count, words = _whole(step.words[0]), step.words[1:]
+    if len(words) != 2 * count:
+        raise RefusedError(f"step {step.row.name} has not {count} multipliers")
+    lower, upper = True, True
+    found = Row(step.row.name, step.row.sense, Fraction(0), {})
+    for index, multiplier in zip(words[::2], map(Fraction, words[1::2]), strict=True):
+        row = rows[_known(rows, index)]
+        if multiplier and row.sense != "E":
+            keeps = (row.sense == "G") == (multiplier > 0)  # a bound from below stays one
+            lower, upper = lower and keeps, upper and not keeps
+        for variable, value in row.terms.items():
+            found.terms[variable] = found.terms.get(variable, Fraction(0)) + multiplier * value
+        found.rhs += multiplier * row.rhs
+        found.assumptions |= row.assumptions
+    found.terms = {variable: value for variable, value in found.terms.items() if value}
+    if (found.bounds_below() and not lower) or (found.bounds_above() and not upper):
+        raise RefusedError(f"step {step.row.name} has a multiplier of the wrong sign")
+    return found
+
+
+def _rounded(row: Row, integral: set[int]) -> Row:
+    """Return a row of integral variables and coefficients with its right-hand side rounded."""
+    whole = all(v in integral and value.denominator == 1 for v, value in row.terms.items())
+    if not whole or row.sense == "E":
+        raise RefusedError(f"step {row.name} cannot be rounded")
+    rhs = math.ceil(row.rhs) if row.sense == "G" else math.floor(row.rhs)
+    return Row(row.name, row.sense, Fraction(rhs), row.terms, row.assumptions)
+
+
+def _two_cases(row: Row, indices: list[int], rows: list[Row], integral: set[int]) -> frozenset[int]:
+    """Return the assumptions that are left where a row holds in both of two cases."""
+    first, one, second, other = indices
+    if not (rows[first].implies(row) and rows[second].implies(row)):
+        raise RefusedError(f"step {row.name} does not hold in both cases")
+    below, above = rows[one], rows[other]
+    if below.sense == "G":
+        below, above = above, below
+    if (below.sense, above.sense) != ("L", "G") or below.terms != above.terms:
+        raise RefusedError(f"step {row.name} has not two cases of one expression")
+    if _rounded(above, integral).rhs > _rounded(below, integral).rhs + 1:
+        raise RefusedError(f"step {row.name} leaves out a case")
+    return (rows[first].assumptions - {one}) | (rows[second].assumptions - {other})

@@ -1,0 +1,166 @@
+"""Two checkers of certificates agree, of which one is written from the documentation alone.
+
+`benchmarks.second_checker` compares them on thousands of altered certificates.
+"""
+
+import ast
+import random
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dlopt
+from benchmarks.certified_instances import SUBJECTS, CertifiedInstance
+from benchmarks.second_checker import Verdict, agreement, compared, one
+from tests.examples import share
+from tests.reference.certificates import proven_bound
+from tests.reference.vipr import RefusedError, follow, read
+
+SHIPPED = {
+    "admission/two-of-three": ("accepted", "reject-ratio"),
+    "admission/setup-costs": ("accepted", "accepted-load"),
+    "multistage/maintenance": (
+        *("accepted", "accepted-tasks", "accepted-reservations"),
+        *("accepted-load", "reject-ratio"),
+    ),
+    "coreservation/one-by-one": (
+        *("benefit", "rejections", "rejected-priority", "benefit-then-rejections"),
+        *("rejections-then-benefit", "rejected-priority-then-benefit", "rejections-then-machines"),
+    ),
+    "dag/deadlines": (
+        *("makespan", "tardy-graphs", "total-response-time", "tardy-then-response-time"),
+    ),
+    "dag/costs-nothing": ("makespan",),
+    "bag/releases": ("makespan", "flowtime"),
+    "bag/first-come": ("flowtime",),
+    "bag/gds-shuffle-harms": ("accepted", "critical-then-all", "by-priority"),
+}
+"""Of each problem, what all its objectives have certificates of."""
+
+FOLDERS = {"gds-shuffle-harms": "bag/counterexamples/gds-shuffle-harms"}
+
+
+def first_step_of(text, rule, change):
+    """Return a file whose first step of a rule is changed."""
+    lines = text.splitlines()
+    at = next(k for k, line in enumerate(lines) if f"{{ {rule} " in line)
+    lines[at] = change(lines[at])
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("name", "objective"),
+    [(name, objective) for name, objectives in SHIPPED.items() for objective in objectives],
+)
+def test_both_accept_what_is_written_for_shipped_instances(name, objective):
+    stem, instance = name.split("/")
+    subject = CertifiedInstance(dlopt.load(FOLDERS.get(instance, name)), 1, objective)
+    assert subject.stem == stem
+    found, first, second = compared(subject, subject.text)
+    assert (found, first) == ("accepted", second)
+
+
+@pytest.mark.property
+@share(1 / 3)
+@given(st.integers(0, 2**32), st.sampled_from(sorted(SUBJECTS)))
+def test_both_say_the_same_of_altered_certificates(seed, stem):
+    draw = random.Random(seed)
+    subject = draw.choice(SUBJECTS[stem])
+    change, text = one(draw, subject)
+    found, first, second = compared(subject, text)
+    assert found in ("accepted", "refused", "form"), (change, first, second)
+
+
+def test_every_way_to_disagree_is_one():
+    better, worse, refused = Verdict((Fraction(2),)), Verdict((Fraction(3),)), Verdict(None)
+    form = Verdict(None, "program: its row has another form")
+    assert agreement(worse, worse, worse.bound, 1) == "accepted"
+    assert agreement(refused, Verdict(None, "why"), worse.bound, 1) == "refused"
+    assert agreement(better, worse, worse.bound, 1) == "two bounds"
+    assert agreement(worse, refused, worse.bound, 1) == "only dlopt accepts"
+    assert agreement(form, worse, worse.bound, 1) == "form"
+    assert agreement(form, better, worse.bound, 1) == "only the second accepts"
+    assert agreement(refused, worse, worse.bound, 1) == "only the second accepts"
+
+
+SMALL = SUBJECTS["admission"][2]
+
+
+@pytest.mark.parametrize(
+    ("rule", "change", "reason"),
+    [
+        ("rnd", lambda line: line.replace("rnd 15 1 -", "rnd 15 1 "), "wrong sign"),
+        ("rnd", lambda line: line.replace(" G -2 ", " G -1 "), "does not follow"),
+        ("uns", lambda line: line.replace("uns 46 45 48 47", "uns 46 45 46 45"), "two cases"),
+        ("uns", lambda line: line.replace("uns 46 45", "uns 44 45"), "in both cases"),
+        ("lin", lambda line: line.replace(" 49 1", " 45 1"), "wrong sign"),
+        ("lin", lambda line: line.replace("-1", "-2"), "no whole number"),
+    ],
+)
+def test_the_second_checker_refuses_steps(rule, change, reason):
+    text = first_step_of(SMALL.text, rule, change)
+    assert text != SMALL.text.rstrip("\n")
+    with pytest.raises(RefusedError, match=reason):
+        follow(read(text))
+
+
+CASES = """VER 1.0
+VAR 1 x
+INT 1 0
+OBJ min 1 0 1
+CON 1 0
+half G 1/2 1 0 1
+RTP range 1 inf
+SOL 0
+DER 2
+a G 1 1 0 1 { asm } -1
+b G 1 OBJ { lin 1 1 1 } -1
+"""
+
+
+def test_a_claim_under_an_assumption_is_none():
+    with pytest.raises(RefusedError, match="the last step is not the claim"):
+        follow(read(CASES))
+    follow(read(CASES.replace("{ lin 1 1 1 }", "{ rnd 1 0 1 }")))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("VER 1.0", "VER 0.9", "1.0 is expected"),
+        ("VAR 1 x", "VAR 2 x x", "one name"),
+        ("INT 1 0", "INT 1 3", "no variable 3"),
+        ("1/2 1 0 1", "1/2 2 0 1 0 1", "twice"),
+        ("half G", "half N", "no sense"),
+        ("half G 1/2", "half G 1/0", "not complete"),
+        ("CON 1 0", "CON 1 2", "more bounds"),
+        ("DER 2", "DER 1", "after the last step"),
+        ("DER 2", "DER 3", "not complete"),
+        ("{ lin 1 1 1 }", "{ lin 1 7 1 }", "no row 7"),
+        ("{ lin 1 1 1 }", "{ lin 2 1 1 }", "multipliers"),
+        ("{ lin 1 1 1 }", "{ sol }", "no rule sol"),
+        ("{ lin 1 1 1 }", "{ lin }", "cannot be read"),
+        ("CON 1 0", "CON 1 -1", "no whole number"),
+        ("INT 1 0", "INT 0", None),
+    ],
+)
+def test_the_second_checker_refuses_files(old, new, reason):
+    text = CASES.replace("{ lin 1 1 1 }", "{ rnd 1 0 1 }") if reason is None else CASES
+    with pytest.raises(RefusedError, match=reason or "cannot be rounded"):
+        follow(read(text.replace(old, new)))
+
+
+def test_the_second_checker_imports_nothing_of_dlopt():
+    for file in Path("tests/reference").glob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            assert not [name for name in names if name.split(".")[0] in ("dlopt", "benchmarks")]
+
+
+def test_there_are_no_certificates_of_single_loads():
+    with pytest.raises(RefusedError, match="no certificates of iit"):
+        proven_bound({"problem": "iit"}, "completion", SMALL.text)
