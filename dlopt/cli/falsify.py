@@ -16,7 +16,6 @@ from dlopt.cli.json_output import print_result
 from dlopt.cli.option_values import pairs
 from dlopt.cli.options import AsJson, Goal, Imports, Seed, Settings, writable_folder
 from dlopt.errors import NotApplicableError
-from dlopt.presentation.falsification_searches import effort_text, size_words
 
 if TYPE_CHECKING:
     from dlopt.verify import Finding, SearchResult
@@ -197,6 +196,7 @@ def _written(finding: Finding | None, folder: Path) -> tuple[Path, ...]:
 
 
 def _print(search: SearchResult, files: tuple[Path, ...]) -> None:
+    from dlopt.presentation.falsification_searches import effort_text, size_words
     from dlopt.verify.found_counterexamples import SHIPPED
 
     found = search.finding

@@ -199,21 +199,22 @@ def method_text(result: Result[object]) -> str:
 
 
 def seconds(time: float | None) -> str:
-    """Return a duration of three digits, or more from 1000 s on, with a unit that fits.
+    """Return a duration of three digits, or more from 1000 to 10^9 s, with a unit that fits.
 
     Examples
     --------
     >>> seconds(2), seconds(0.0125), seconds(3e-6), seconds(None)
     ('2 s', '12.5 ms', '3 us', '-')
-    >>> seconds(1234.5), seconds(0.9996), seconds(0.0009996)
-    ('1234 s', '1 s', '1 ms')
+    >>> seconds(1234.5), seconds(0.9996), seconds(0.0009996), seconds(1e15)
+    ('1234 s', '1 s', '1 ms', '1e+15 s')
     """
     if time is None:
         return "-"
     for factor, unit in ((1, "s"), (1e3, "ms")):
         value = time * factor
         if round(value * 1e3) >= 1000:
-            return f"{max(value, 1.0):.3g} {unit}" if value < 999.5 else f"{value:.0f} {unit}"
+            is_long = 999.5 <= value < 1e9
+            return f"{value:.0f} {unit}" if is_long else f"{max(value, 1.0):.3g} {unit}"
     return f"{time * 1e6:.0f} us"
 
 

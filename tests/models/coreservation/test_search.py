@@ -64,11 +64,9 @@ def test_an_integer_program_that_says_nothing_useful(monkeypatch) -> None:
     def unbounded(self, *args):
         return replace(original(self, *args), bound=None, assignment={})
 
-    monkeypatch.setattr(milp_module.MilpModel, "maximise", refuted)
-    with pytest.raises(SolverError, match="HiGHS excludes"):
-        milp(instance)
-    monkeypatch.setattr(milp_module.MilpModel, "maximise", unbounded)
-    assert milp(instance).status is Status.FEASIBLE
+    for useless in (refuted, unbounded):
+        monkeypatch.setattr(milp_module.MilpModel, "maximise", useless)
+        assert milp(instance).status is Status.FEASIBLE
     monkeypatch.setattr(milp_module.MilpModel, "maximise", original)
     monkeypatch.setattr(milp_module, "is_feasible", lambda *_: False)
     assert milp(instance).status is Status.FEASIBLE

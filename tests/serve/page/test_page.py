@@ -9,6 +9,7 @@ import pytest
 
 from dlopt import io
 from dlopt.generation import generate
+from dlopt.json_files import load_json
 from tests.serve.page.page_of_service import ServicePage, send
 from tests.serve.running_service import ROOT, RunningService
 
@@ -62,7 +63,7 @@ def fill_book(address, name="night"):
 
 def long_job(address):
     """Start a job that takes much longer than a test."""
-    data = io.load_json(ROOT / "instances" / "admission" / "random-30.json")
+    data = load_json(ROOT / "instances" / "admission" / "random-30.json")
     body = {"kind": "solve", "method": "exact", "instance": data, "limits": {"time_s": 600}}
     return send(address, "POST", "/v1/jobs", body)["id"]
 
@@ -160,7 +161,7 @@ def test_a_job_is_followed_and_stopped_with_its_best_schedule(shared_service, op
     page.picture("job-stopped")
     with page.tab.expect_download() as download:
         page.tab.click("#result-link")
-    assert io.load_json(download.value.path())["status"] == "feasible"
+    assert load_json(download.value.path())["status"] == "feasible"
     assert page.complaints == []
 
 
@@ -176,7 +177,7 @@ def test_incumbents_and_bounds_are_drawn_as_they_were_reported(shared_service, o
 
 
 def test_answers_of_other_kinds_of_jobs_are_shown(shared_service, open_page):
-    data = io.load_json(ROOT / "instances" / "iit" / "three-nodes.json")
+    data = load_json(ROOT / "instances" / "iit" / "three-nodes.json")
     compared = send(shared_service, "POST", "/v1/jobs", {"kind": "compare", "instance": data})["id"]
     question = {"kind": "check", "instance": data, "solution": {"chunks": []}}
     checked = send(shared_service, "POST", "/v1/jobs", question)["id"]
