@@ -1,8 +1,9 @@
 """Local search over GDS against EDF that rejects late tasks.
 
 The grid of figures 7 to 10 of Liu, Baskiyar and Li 2007 (17 sites of 20 to 50 machines; a load of 1
-is 2,500 tasks), and small grids beside proven optima. All methods run on the same instances in the
-same process; times are those of the processor. ``python -m benchmarks.bag_local_search --help``
+is 2,500 tasks), and small grids compared with proven optima. All methods run on the same instances
+in the same process; times are those of the processor.
+``python -m benchmarks.bag_local_search --help``
 """
 
 from __future__ import annotations

@@ -206,15 +206,15 @@ class FluidRelaxation(ProgramBuilder):
     def add_setups(self, i: int, chunks: int) -> None:
         """Take the set-up times of the fewest chunks that an accepted task needs."""
         task, scaled = self.scaled.tasks[i], self.scaled
-        for cost, start, end, shares in (
-            (scaled.theta_cm, task.release, task.due - scaled.theta_cp, self.transmission_setups),
-            (scaled.theta_cp, task.release + scaled.theta_cm, task.due, self.computation_setups),
+        for cost, start, end, port in (
+            (scaled.theta_cm, task.release, task.due - scaled.theta_cp, True),
+            (scaled.theta_cp, task.release + scaled.theta_cm, task.due, False),
         ):
             if cost:
                 columns = self._add_flow_columns(i, start, end)
-                shares |= columns
+                shares = self.transmission_setups if port else self.computation_setups
+                shares.update(columns)
                 for flow, column in columns.items():
-                    port = shares is self.transmission_setups
                     self._add_use(flow, column, chunks * cost, port=port)
                 self._add_total(i, columns)
 

@@ -127,6 +127,33 @@ def find_overloaded(  # pragma: no cover
 
 
 @_compiled
+def place_task(  # pragma: no cover
+    cells: Array,
+    numbers: Array,
+    blocks: Array,
+    index: Array,
+    block: int,
+    place: int,
+    due: float,
+    number: int,
+    work: float,
+    supply: float,
+) -> None:
+    """Put a task at a place of a block that is not full, before those that are there."""
+    count = index[COUNT, block]
+    for i in range(count, place, -1):
+        numbers[block, i] = numbers[block, i - 1]
+        for what in range(3):
+            cells[what, block, i] = cells[what, block, i - 1]
+    numbers[block, place] = number
+    cells[DUE, block, place] = due
+    cells[WORK, block, place] = work
+    cells[SUPPLY, block, place] = supply
+    index[COUNT, block] = count + 1
+    update_block(cells, blocks, index, block)
+
+
+@_compiled
 def insert_task(  # pragma: no cover
     cells: Array,
     numbers: Array,
@@ -167,17 +194,7 @@ def insert_task(  # pragma: no cover
         if place > half:
             update_block(cells, blocks, index, block)
             block, place = other, place - half
-        count = index[COUNT, block]
-    for i in range(count, place, -1):
-        numbers[block, i] = numbers[block, i - 1]
-        for what in range(3):
-            cells[what, block, i] = cells[what, block, i - 1]
-    numbers[block, place] = number
-    cells[DUE, block, place] = due
-    cells[WORK, block, place] = work
-    cells[SUPPLY, block, place] = supply
-    index[COUNT, block] = count + 1
-    update_block(cells, blocks, index, block)
+    place_task(cells, numbers, blocks, index, block, place, due, number, work, supply)
 
 
 @_compiled
@@ -259,12 +276,7 @@ def append_task(  # pragma: no cover
         sizes[0] += 1
     block = index[ORDER, position]
     place = index[COUNT, block]
-    numbers[block, place] = number
-    cells[DUE, block, place] = due
-    cells[WORK, block, place] = work
-    cells[SUPPLY, block, place] = supply
-    index[COUNT, block] = place + 1
-    update_block(cells, blocks, index, block)
+    place_task(cells, numbers, blocks, index, block, place, due, number, work, supply)
 
 
 @_compiled
