@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-from dlopt.arithmetic import Number
+from dlopt.arithmetic import Number, is_finite
 from dlopt.plan_classes import is_in_class_of
 from dlopt.problems.validated_record import BestKnown
 from dlopt.result import Objective, Result, Status, Value, relative_gap
@@ -136,6 +136,8 @@ def gap_to_proven(
         None for lexicographic objectives, and where nothing is proven of the class.
     """
     if found is None or found.value is None or isinstance(found.value, tuple):
+        return None
+    if not is_finite(found.value):  # a method that is unsound may claim anything
         return None
     reference = proven_best(goal, exact, others, found)
     if reference is None or not is_in_class_of(found, reference):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import pytest
 
 import dlopt
+from dlopt.presentation.wording import objective_text
 from dlopt.problems.dag import Graph, Instance, Machine, Task
 from dlopt.problems.validated_record import BestKnown
 from dlopt.proven_reference import gap_to_proven, proven_best, stated_proofs
@@ -125,7 +128,7 @@ def test_a_comparison_takes_what_the_instance_states_where_no_method_proves_as_m
     assert "optimum 7: best known value of the instance, by exact, not proven here" in str(stated)
     below = dlopt.compare(chain(known(9, 5)), ["late"])
     assert below.gap_reference == "bound" and below.rows[0].gap_to_best == pytest.approx(9 / 5)
-    assert "bound 5: best known value of the instance" in str(below)
+    assert "bound 5: best known value of the instance" in str(below) and below.incomparable == ()
     assert dlopt.compare(chain(known(7, None)), ["late"]).rows[0].gap_to_best is None
 
 
@@ -146,6 +149,43 @@ def test_what_a_result_contradicts_is_no_reference(method_table: Any) -> None:
     dlopt.register("dag", "late", late, objectives=("makespan",))
     wrong = dlopt.compare(chain(known(15, 15)), ["late"])
     assert wrong.contradictions and wrong.stated == () and wrong.rows[0].gap_to_best is None
+    improved = dlopt.compare(chain(known(15, 5)), ["late"])  # the bound may still hold
+    assert improved.contradictions and improved.rows[0].gap_to_best == pytest.approx(9 / 5)
+
+
+def test_stated_dates_are_measured_from_their_origin() -> None:
+    """The schedule of opr takes 6.4 from the first ready time on, the optimum 39/8."""
+    instance = dlopt.load("iit/three-nodes")
+    gaps = []
+    for shift in (0, 1000):
+        stated = BestKnown("completion", "any", Fraction(39, 8) + shift, Fraction(39, 8) + shift)
+        ready = tuple(instant + shift for instant in instance.ready_times)
+        moved = replace(instance, ready_times=ready, best_known=(stated,))
+        gaps.append(dlopt.compare(moved, ["opr"]).rows[0].gap_to_best)
+    assert gaps[0] is not None and gaps[0] > 0.3 and gaps[1] == pytest.approx(gaps[0])
+
+
+@pytest.mark.parametrize("claimed", [math.inf, math.nan])
+def test_values_that_an_unsound_method_claims_have_no_gap(
+    method_table: Any, claimed: float
+) -> None:
+    def unsound(instance: Instance, **options: Any) -> Result[Any]:
+        return replace(late(instance), value=claimed)
+
+    dlopt.register("dag", "unsound", unsound, claim="literal-unsound", objectives=("makespan",))
+    for methods in (["unsound"], ["unsound", "exact"]):
+        compared = dlopt.compare(chain(known(7, 7)), methods)
+        row = compared.rows[0]
+        assert row.result is not None and row.result.status is Status.UNSOUND
+        assert row.gap_to_best is None and str(claimed) in str(compared)
+    assert objective_text(claimed) == str(claimed)  # as in the table on a terminal
+
+
+def test_what_a_file_says_of_a_method_is_one_line(method_table: Any) -> None:
+    dlopt.register("dag", "late", late, objectives=("makespan",))
+    stated = BestKnown("makespan", "any", 7, 7, "exact\x1b[31m\nproven: optimal")
+    text = str(dlopt.compare(chain(stated), ["late"]))
+    assert "\x1b" not in text and "\nproven" not in text
 
 
 def test_where_certificates_are_asked_for_a_claim_of_the_file_does_not_count(

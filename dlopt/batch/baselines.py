@@ -110,7 +110,9 @@ def _tightest(record: Record, bounds: Iterable[Record]) -> Record:
     """Return the record whose bound is the tightest one for the class of a record that is open."""
     if _rank(record) != _OPEN:
         return record
-    of_class = (other for other in bounds if is_in_class_of(record, other))
+    of_class = (
+        other for other in bounds if other.plan_class is not None and is_in_class_of(record, other)
+    )
     return tightest(objective_of(record), (record, *of_class), lambda one: one.bound) or record
 
 

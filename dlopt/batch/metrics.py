@@ -300,8 +300,17 @@ def _evaluated(record: Record, group: Sequence[Record]) -> EvaluatedRecord:
 def _reference(
     goal: Objective, narrow: Record, group: Sequence[Record]
 ) -> tuple[Value | None, Literal["optimum", "bound"] | None]:
-    """Return the tightest bound on the plans of a record's class."""
-    wide = [record for record in group if is_in_class_of(narrow, record)]
+    """Return the tightest bound on the plans of a record's class.
+
+    For a run that was asked for certificates, only what other such runs have proven counts.
+    """
+    wide = [
+        record
+        for record in group
+        if record.plan_class is not None
+        and is_in_class_of(narrow, record)
+        and (record.key.certified or not narrow.key.certified)
+    ]
     optimum = tightest(goal, wide, lambda one: one.value if one.status is Status.OPTIMAL else None)
     if optimum is not None:
         return optimum.value, "optimum"

@@ -204,6 +204,6 @@ def _checked(result: Result[Any]) -> Text:
     text = Text(precision(result.tolerance), "green")
     if result.status is not Status.OPTIMAL:
         return text
-    # A certificate or exact arithmetic proves it; what a solver claims is called that.
-    status = status_text(result) if result.proof == "solver" else str(result.status)
+    is_proven = result.proof in ("exact", "certificate")  # the column before says which it is
+    status = str(result.status) if is_proven else status_text(result)
     return text.append(f", {status}", "default")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from dlopt.api import Comparison, ComparisonRow
+from dlopt.errors import printable
 from dlopt.presentation.layout import Row, html_fields, html_table, text_table
 from dlopt.presentation.results import cell_text
 from dlopt.presentation.wording import amount, counted, percentage, seconds
@@ -68,7 +69,7 @@ def stated_notes(comparison: Comparison) -> Iterator[str]:
     """Yield which references of the gaps are claims of the instance, and by which method."""
     for one in comparison.stated:
         what = "optimum" if one.status is Status.OPTIMAL else "bound"
-        source = f", by {one.method}" if one.method else ""
+        source = f", by {printable(one.method)}" if one.method else ""
         number = amount(one.bound)
         yield f"{what} {number}: best known value of the instance{source}, not proven here"
 
@@ -105,7 +106,7 @@ def _notes(comparison: Comparison) -> Iterator[str]:
             yield f"{row.method.name}: {row.failure}"
     if comparison.skipped:
         yield f"skipped: {', '.join(name for name, _ in comparison.skipped)}"
-    yield from map(str, comparison.contradictions)
+    yield from (printable(str(one)) for one in comparison.contradictions)
 
 
 def _cells(comparison: Comparison, row: ComparisonRow) -> list[str]:

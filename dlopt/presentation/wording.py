@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from dlopt.arithmetic import Number, exact, nearest_float, shown, simplest
+from dlopt.arithmetic import Number, exact, is_finite, nearest_float, shown, simplest
 from dlopt.result import PlanClass, Result, Status, Value
 
 PROOFS = {
@@ -106,7 +106,9 @@ def objective_text(value: Value | None, origin: Number = 0) -> str:
     """
     if isinstance(value, tuple):
         return f"({', '.join(objective_text(level, origin) for level in value)})"
-    if value is None or abs(exact(value) - exact(origin)) < LEAST_WHOLE:
+    if value is None or not is_finite(value):  # a method that is unsound may claim anything
+        return decimals(value)
+    if abs(exact(value) - exact(origin)) < LEAST_WHOLE:
         return decimals(value)
     return decimals(round(value))
 
@@ -212,7 +214,7 @@ def seconds(time: float | None) -> str:
         return "-"
     for factor, unit in ((1, "s"), (1e3, "ms")):
         value = time * factor
-        if round(value * 1e3) >= 1000:
+        if value >= 0.9995:
             is_long = 999.5 <= value < 1e9
             return f"{value:.0f} {unit}" if is_long else f"{max(value, 1.0):.3g} {unit}"
     return f"{time * 1e6:.0f} us"

@@ -60,6 +60,21 @@ def test_a_bound_holds_for_narrower_plans_only() -> None:
     assert (narrow.reference, exact.reference) == (4, 4) and not exact.beats_reference
 
 
+def test_a_proof_for_plans_of_an_unknown_class_holds_for_none() -> None:
+    unknown = record("exact", Status.OPTIMAL, 4, 4, plan_class=None)
+    assert evaluated(OPR, unknown)[0].reference is None
+    open_record = record("exact", Status.FEASIBLE, 5, 3)
+    bound = record("bound-fluid", Status.BOUND, None, 4, plan_class=None)
+    (line,) = baselines([open_record, bound])
+    assert line["bound"] == "3"
+
+
+def test_with_certificates_only_what_has_one_counts() -> None:
+    opr, exact = (replace(one, key=replace(one.key, certified=True)) for one in (OPR, EXACT))
+    assert evaluated(opr, EXACT)[0].reference is None
+    assert evaluated(opr, exact)[0].reference == evaluated(OPR, exact)[0].reference == 4
+
+
 def test_other_instances_and_objectives_prove_nothing() -> None:
     assert evaluated(EXACT, record("opr", Status.FEASIBLE, 5, hash="b"))[1].reference is None
     assert (

@@ -45,6 +45,7 @@ def test_a_comparison_with_certificates_only(dlopt: Command) -> None:
     assert document["comparisons"][0]["certified"] is True
     assert [rows["exact"][key] for key in STATED] == ["feasible", 3, 5, "certificate"]
     assert rows["exact"]["gap_to_optimum"] is None and rows["exact"]["gap_to_bound"] == 0.4
+    assert cells_of(dlopt(*words[:-1]).out, "exact")[-3:] == ["(claimed", "by", "HiGHS)"]
     plain = dlopt(*words[:-1], "--json").json
     assert plain["comparisons"][0]["certified"] is False
     assert [rows_of(plain)["exact"][key] for key in STATED] == ["optimal", 3, 3, "solver"]

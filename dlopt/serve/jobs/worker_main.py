@@ -168,16 +168,13 @@ class _Answerer:
         certified = asked.get("certified", False)
 
         def progress(result: Result[Any]) -> None:
-            data = io.result_to_data(instance, result, known_hash=hashed)
-            known = _progress_of(data)
-            if certified:
-                stated = without_claim(result, _UNCHECKED)
-                data = io.result_to_data(instance, stated, known_hash=hashed)
+            stated = without_claim(result, _UNCHECKED) if certified else result
+            data = io.result_to_data(instance, stated, known_hash=hashed)
             if result.solution is sent[0]:
                 del data["solution"]
             sent[0] = result.solution
             with contextlib.suppress(OSError):  # nobody listens: the process is about to end
-                self._tell(Progress(known, data))
+                self._tell(Progress(_progress_of(result), data))
 
         self._tell(Begun())
         result = api.solve(
@@ -194,13 +191,13 @@ class _Answerer:
         certificate = None
         if result.certificate is not None:
             certificate = vipr.to_text(result.certificate)
-        if asked["kind"] == "certificate":
+        if asked["kind"] == "certificate" and not (certified and certificate):  # accepted, then
             _verify_certificate(instance, result)
         data = io.result_to_data(instance, result, known_hash=hashed)
         is_proven = result.status in (Status.OPTIMAL, Status.INFEASIBLE)
         return Ended(
             result=data,
-            progress=_progress_of(data),
+            progress=_progress_of(result),
             certificate=certificate,
             is_proven=is_proven,
             is_stopped=self._stop.is_set() and not is_proven,
@@ -267,6 +264,7 @@ def _verify_certificate(instance: Header, result: Result[Any]) -> None:
         raise NotApplicableError(f"the certificate does not prove the bound: {found[0]}")
 
 
-def _progress_of(data: JsonObject) -> JsonObject:
-    progress = {key: data[key] for key in ("value", "bound", "gap")}
-    return progress | {"seconds": data["runtime_s"]}
+def _progress_of(result: Result[Any]) -> JsonObject:
+    known = {"value": result.value, "bound": result.bound, "gap": result.gap}
+    progress = {key: io.value_to_data(value) for key, value in known.items()}
+    return progress | {"seconds": result.runtime_s}
