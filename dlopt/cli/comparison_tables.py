@@ -89,7 +89,7 @@ def _headings(*objectives: str) -> list[str]:
 
 def notes(named: Named, *, fractions: bool = False) -> Iterator[str]:
     """Yield the lines below the table: how to read it, reasons, and skipped methods."""
-    gaps = dict.fromkeys(gap_note(compared.gap_reference) for _, compared in named)
+    gaps = dict.fromkeys(gap_note(compared) for _, compared in named)
     yield from filter(None, gaps)
     if any(compared.certified for _, compared in named):
         yield CERTIFIED_NOTE
