@@ -10,6 +10,7 @@ PROBLEM = Problem(
     "iit",
     "one divisible load over nodes that become ready at different times",
     hints=("edf-iit-2", "equal-finish"),
+    certified="dlopt.problems.iit.certified_program:proven_value",
 )
 
 _METHODS = "dlopt.heuristics.iit.methods"

@@ -1,0 +1,133 @@
+"""What a certificate proves of a single divisible load.
+
+A program is one of chunks (`dlopt.problems.iit.certified_chunks`), for plans with one chunk a node,
+or of flows (`dlopt.problems.iit.certified_flow`), for all plans; that of flows states its instants.
+Both minimise the completion `t`. Their rows need to hold only for plans that are complete by a date
+`T`. If it is the claim itself, a plan that ends earlier is a point of the program, so that the
+claim is false: there is none. The number of nodes is at least the number of chunks, of all plans
+that are complete by the deadline; that is `T` there, and where the program has no point at all.
+
+The models state such programs themselves; a proof holds only if these rules accept its program.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from fractions import Fraction
+from math import ceil
+
+from dlopt.arithmetic import FLOATING, ROUNDING, exact
+from dlopt.certificates import StatedProgram
+from dlopt.problems.certificate_units import stated_numbers
+from dlopt.problems.iit.certified_chunks import ChunkProgram
+from dlopt.problems.iit.certified_flow import FlowProgram
+from dlopt.problems.iit.data import Instance, Solution
+from dlopt.result import Result, Value
+
+_GROUPS = re.compile(r"\d{1,8}( \d{1,8})*", re.ASCII)
+
+
+def proven_value(
+    instance: Instance, result: Result[Solution], certificate: StatedProgram
+) -> tuple[Value | None, str | None]:
+    """Return what a certificate proves of an instance, and what is wrong with its program.
+
+    Parameters
+    ----------
+    instance : Instance
+    result : Result
+        Its objective, and the class of the plans that the bound is about.
+    certificate : StatedProgram
+        Its steps are not checked here.
+
+    Returns
+    -------
+    tuple of (Value or None, str or None)
+        A bound on the value of every plan of the class; None if there is no plan. And a flaw, or
+        None.
+
+    Examples
+    --------
+    >>> from dlopt.formats import vipr
+    >>> from dlopt.models.iit.methods import exact_plan
+    >>> from dlopt.problems.cluster import Cluster
+    >>> instance = Instance(Cluster(3, tau=1, chi=2), (0, 1, 4), load=3)
+    >>> result = exact_plan(instance)
+    >>> certificate = vipr.parse(vipr.to_text(result.certificate))
+    >>> certificate.flaw() is None, proven_value(instance, result, certificate)
+    (True, (Fraction(39, 8), None))
+    """
+    claim, counts_nodes = certificate.claim, result.objective == "nodes"
+    limit = latest_completion(instance) if counts_nodes or claim is None else claim
+    if limit is None:
+        return None, "without a deadline there is always a plan"
+    groups = _stated_groups(instance, certificate)
+    if groups is None:
+        return None, "its remarks do not state the group of every node"
+    if "instants" in certificate.remarks:
+        flaw = _flaw_of_flows(instance, certificate, groups, limit, counts_nodes)
+        return claim, flaw
+    if result.plan_class != "single":
+        return None, f"it does not hold for all plans of the class {result.plan_class}"
+    program = ChunkProgram(instance, certificate, groups, limit)
+    flaw = program.flaw() or program.objective_flaw("z" if counts_nodes else "t")
+    return (ceil(claim) if counts_nodes and claim is not None else claim), flaw
+
+
+def latest_completion(instance: Instance) -> Fraction | None:
+    """Return the deadline, in floats as late as the checker of plans may allow; None without one.
+
+    It allows a chunk to end some tolerance after the deadline, and so long before it could in exact
+    numbers.
+
+    Examples
+    --------
+    >>> from dlopt.problems.cluster import Cluster
+    >>> due = latest_completion(Instance(Cluster(1, 1, 1.0), (0,), load=1, absolute_deadline=3))
+    >>> 3 < due < 3 + 1e-8
+    True
+    """
+    if instance.absolute_deadline is None:
+        return None
+    deadline = exact(instance.absolute_deadline)
+    if instance.exact:
+        return deadline
+    cluster, ready = instance.cluster, [exact(one) for one in instance.ready_times]
+    times = (
+        ready[node] + exact(instance.load) * (exact(cluster.tau_of(node)) + exact(cluster.chi_of(node)))
+        for node in range(cluster.nodes)
+    )
+    alone = min(times) - min(ready) + exact(cluster.theta_cm) + exact(cluster.theta_cp)
+    return deadline + 2 * exact(FLOATING) * alone + 3 * ROUNDING * deadline
+
+
+def _flaw_of_flows(
+    instance: Instance,
+    certificate: StatedProgram,
+    groups: list[list[int]],
+    limit: Fraction,
+    counts_nodes: bool,
+) -> str | None:
+    """Return what is wrong with a program of flows, which bound no number of nodes."""
+    instants = stated_numbers(certificate.remarks, "instants")
+    if not instants:
+        return "its remarks do not state the instants"
+    if counts_nodes and certificate.claim is not None:
+        return "flows have no number of nodes"
+    if any(cost > (certificate.names[j] == "t") for j, cost in certificate.costs.items()):
+        return "its costs are not those of the objective"
+    return FlowProgram(instance, certificate, groups, instants, limit).flaw()
+
+
+def _stated_groups(instance: Instance, certificate: StatedProgram) -> list[list[int]] | None:
+    """Return the nodes of each group; None if they are not stated."""
+    text, nodes = certificate.remarks.get("groups", ""), instance.cluster.nodes
+    if not _GROUPS.fullmatch(text) or text.count(" ") + 1 != nodes:
+        return None
+    groups = defaultdict[int, list[int]](list)
+    for node, number in enumerate(text.split()):
+        groups[int(number)].append(node)
+    if groups.keys() != set(range(len(groups))):
+        return None
+    return [groups[number] for number in range(len(groups))]

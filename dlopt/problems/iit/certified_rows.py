@@ -1,0 +1,44 @@
+"""Rows that every plan satisfies, and those that follow from them, as all columns are 0 or more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import NamedTuple
+
+from dlopt.certificates import StatedConstraint, StatedProgram
+
+ZERO = Fraction(0)
+ONE = Fraction(1)
+
+
+class StrongestRow(NamedTuple):
+    """The row ``sum_c terms[c] * c <= side`` over columns by name.
+
+    Parameters
+    ----------
+    terms : mapping of str to Fraction
+    side : Fraction
+    """
+
+    terms: Mapping[str, Fraction]
+    side: Fraction = ZERO
+
+    def implies(self, row: StatedConstraint, program: StatedProgram) -> bool:
+        """Tell whether a row of a program follows: its coefficients, as of <=, are no larger.
+
+        Examples
+        --------
+        >>> from dlopt.formats.vipr import Certificate, Constraint
+        >>> program = Certificate(("x", "y"), frozenset(), {}, (), None, ())
+        >>> at_least = Constraint({0: ONE, 1: 2 * ONE}, 1, ONE)  # x + 2 y >= 1
+        >>> StrongestRow({"x": -ONE, "y": -ONE}, -ONE).implies(at_least, program)
+        True
+        >>> StrongestRow({"x": -ONE, "y": -3 * ONE}, -ONE).implies(at_least, program)
+        False
+        """
+        if row.sign == 0 or -row.sign * row.side < self.side:
+            return False
+        stated = {program.names[column]: -row.sign * a for column, a in row.terms.items()}
+        names = stated.keys() | self.terms.keys()
+        return all(stated.get(name, ZERO) <= self.terms.get(name, ZERO) for name in names)
