@@ -28,17 +28,17 @@ Fraction(-2, 1)
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf
 
 from dlopt.arithmetic import exact
 from dlopt.backends.branch_and_bound import BranchAndBound
-from dlopt.backends.exact_lp import basis_from_highs, certify
 from dlopt.backends.highs import LinearSolver
-from dlopt.backends.linear_program import Certificate, LinearProgram, ProgramBuilder
+from dlopt.backends.linear_program import LinearProgram, ProgramBuilder
 from dlopt.backends.time_budget import Budget
+from dlopt.models.common.leaf_proofs import solve_leaf_exactly
 from dlopt.models.coreservation.counting_cuts import counted_sizes
 from dlopt.models.coreservation.disaggregated_relaxation import PARTS_PER_MACHINE
 from dlopt.models.coreservation.mir_cuts import MirSeparator
@@ -46,7 +46,7 @@ from dlopt.models.coreservation.objective import ObjectiveScaling, value_of_empt
 from dlopt.models.coreservation.requests import Segment
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
 from dlopt.models.coreservation.surrogate_cuts import build_surrogate_cut, is_worthwhile
-from dlopt.result import Limits, Status
+from dlopt.result import Limits
 
 FINEST_STEP = Fraction(1, 1 << 80)
 """The step of bounds whose objective has no exact scaling: it costs nothing to be this small."""
@@ -338,37 +338,6 @@ def exact_leaf_bound(search: BranchAndBound, known: Fraction, stop: float) -> Fr
         certain = optimum.value if certain is None else min(certain, optimum.value)
     rest = [leaf.bound - search.step for leaf in leaves[MAX_EXACT_LEAVES:]]
     return min([*rest, *([] if certain is None else [certain])], default=known)
-
-
-def solve_leaf_exactly(
-    search: BranchAndBound, fixed: Mapping[int, int], stop: float
-) -> Certificate | None:
-    """Return an optimum of a leaf with its duals in fractions; None if it is not found in time.
-
-    Parameters
-    ----------
-    search : BranchAndBound
-    fixed : mapping of int to int
-        Values of binaries in the leaf.
-    stop : float
-        Instant of the monotonic clock at which it is given up.
-    """
-    rows = [search.safe.original_row(r) for r in range(len(search.safe.rows))]
-    bounds = [
-        (Fraction(fixed[j]),) * 2 if j in fixed else bound
-        for j, bound in enumerate(search.safe.bounds)
-    ]
-    program = replace(
-        search.program,
-        rows=tuple(terms for terms, _, _ in rows),
-        row_bounds=tuple((low, high) for _, low, high in rows),
-        column_bounds=tuple(bounds),
-    )
-    solver = LinearSolver(program, stop=stop)
-    solved = solver.solve().status is Status.OPTIMAL
-    left = None if stop == inf else max(0.0, stop - time.monotonic())
-    statuses = basis_from_highs(solver.model) if solved else ((), ())
-    return certify(program, *statuses, time_s=left) if solved else None
 
 
 def float_mip_bound(

@@ -20,7 +20,6 @@ Examples
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -28,12 +27,12 @@ from math import ceil, inf
 from typing import NamedTuple
 
 from dlopt.arithmetic import Number, exact
-from dlopt.backends.branch_and_bound import BranchAndBound, Subproblem
+from dlopt.backends.branch_and_bound import BranchAndBound
 from dlopt.backends.linear_program import Row
 from dlopt.certificates import BoundCertificate, Leaf, Terms, can_be_stated
+from dlopt.models.common.leaf_proofs import FINE_STEP, ROUGHLY, LeafProofs
 from dlopt.models.common.named_rows import ONE, ZERO, NamedRow, multipliers_of
 from dlopt.models.common.objective_levels import with_certificate
-from dlopt.models.coreservation.aggregated_relaxation import solve_leaf_exactly
 from dlopt.models.coreservation.proof_program import ProofProgram
 from dlopt.models.coreservation.proof_target import (
     Target,
@@ -59,14 +58,9 @@ whose shares can be raised take some seconds."""
 EFFORT_OF_EXACT_LEAF = 600
 """Effort for each subproblem that may be solved to an optimal basis in fractions. Chosen by hand,
 for their time."""
-FINE_STEP = Fraction(1, 1 << 80)
-"""What bounds in the search are multiples of, where nothing may be rounded."""
 MAX_ROUNDED_GAP = Fraction(1, 10**6)
 """Gap of the benefit in exact numbers up to which it is assumed to come from rounding: then the
 value is proven to be optimal, if that can be done."""
-ROUGHLY = Fraction(1, 10**9)
-"""By how much less than the bound a subproblem may prove in floats, relative."""
-
 
 GAP_NOT_CLOSED = "gap not closed; "
 """Begins the reason of a result that is not proven optimal."""
@@ -228,7 +222,6 @@ class _Search:
         self.program, self.target, self.stop, self.effort = program, target, stop, effort
         program.add_capacity()
         self.cuts: list[NamedRow] = []
-        self.solved_exactly = 0
         self.step = None
         if len(program.binaries) == len(program.names):
             self.step = common_step(program.costs)
@@ -253,7 +246,8 @@ class _Search:
         leaves = None
         if found.bound is not None and found.bound >= aim:
             search.shorten_multipliers(known if self.step is not None else known + FINE_STEP)
-            leaves = self._leaves(known)
+            exact_leaves = self.effort // EFFORT_OF_EXACT_LEAF
+            leaves = LeafProofs(search, self.step is not None, exact_leaves, self.stop).of(known)
         if leaves is None:
             plural = "s" * (found.subproblems != 1)
             reason = f"no proof was found in {found.subproblems} subproblem{plural}"
@@ -272,54 +266,6 @@ class _Search:
         found = [row for row in self.program.separated_cuts(point) if row.name not in known]
         self.cuts += found
         return [row.scaled for row in found]
-
-    def _leaves(self, known: Fraction) -> list[tuple[Subproblem, Terms]] | None:
-        """Return leaves that cover all points, and their multipliers of scaled rows.
-
-        None if the bound is not reached in one of them.
-
-        If nothing is rounded, those that prove too little by duals in floats are solved in
-        fractions, and branched on where the optimum is less, too.
-        """
-        leaves: list[tuple[Subproblem, Terms]] = []
-        open_nodes = list(self.branching.leaves)
-        while open_nodes:
-            if time.monotonic() >= self.stop:  # pragma: no cover - between the search and this
-                return None
-            node = open_nodes.pop()
-            multipliers = self._multipliers(node, known)
-            if multipliers is not None:
-                leaves.append((node, multipliers))
-                continue
-            column = self.branching.solve_leaf(node)
-            multipliers = self._multipliers(node, known) or self._exact_multipliers(node, known)
-            if multipliers is not None:
-                leaves.append((node, multipliers))
-            elif column is None or self.solved_exactly >= self.effort // EFFORT_OF_EXACT_LEAF:
-                return None
-            else:
-                open_nodes += [
-                    replace(node, fixed=(*node.fixed, (column, value))) for value in (0, 1)
-                ]
-        return leaves
-
-    def _multipliers(self, node: Subproblem, known: Fraction) -> Terms | None:
-        """Return the multipliers of a subproblem if they prove enough."""
-        search = self.branching
-        is_enough = node.infeasible or self.step is not None
-        if not is_enough:
-            is_enough = search.safe.bound(node.multipliers, search.leaf_bounds(node)) >= known
-        return search.safe.in_row_units(node.multipliers) if is_enough else None
-
-    def _exact_multipliers(self, node: Subproblem, known: Fraction) -> Terms | None:
-        """Return those of an optimal basis in fractions, if they prove enough."""
-        self.solved_exactly += 1
-        if self.solved_exactly > self.effort // EFFORT_OF_EXACT_LEAF:
-            return None
-        optimum = solve_leaf_exactly(self.branching, dict(node.fixed), self.stop)
-        if optimum is None or optimum.value < known:
-            return None
-        return tuple((r, dual) for r, dual in enumerate(optimum.dual) if dual)
 
 
 def _certificate(

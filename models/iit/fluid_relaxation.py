@@ -56,7 +56,7 @@ class FluidRelaxation:
     def __init__(self, instance: Instance, intervals: int) -> None:
         cast = number_field(instance)
         cluster = instance.cluster
-        instants = _interval_starts(instance)
+        instants = interval_starts(instance)
         earlier = {r: max(t for t in instants if t <= r) for r in set(instance.ready_times)}
         groups = Counter(
             (earlier[r], cluster.tau_of(i), cluster.chi_of(i))
@@ -139,7 +139,7 @@ def completion_lower_bound(
     >>> completion_lower_bound(instance, Limits(), "HiGHS", 0).bound
     Fraction(3, 1)
     """
-    instants = _interval_starts(instance)
+    instants = interval_starts(instance)
     low, high = 1, len(instants)
     while True:
         middle = (low + high) // 2
@@ -156,7 +156,7 @@ def completion_lower_bound(
             high = max(low, middle - 1)
 
 
-def _interval_starts(instance: Instance) -> list[Any]:
+def interval_starts(instance: Instance) -> list[Any]:
     """Return at most `MAX_GROUPS` of the distinct ready times, the first one among them."""
     instants = sorted(set(instance.ready_times))
     if len(instants) <= MAX_GROUPS:

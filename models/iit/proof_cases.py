@@ -31,17 +31,19 @@ from typing import NamedTuple
 from dlopt.arithmetic import exact
 from dlopt.certificates import BoundCertificate
 from dlopt.models.common.named_rows import ONE, ZERO, NamedRow
-from dlopt.models.iit.proof_program import ChunkLeaf, ChunkProgram, Rounding, same_group
+from dlopt.models.iit.proof_program import (
+    ChunkLeaf,
+    ChunkProgram,
+    ProofError,
+    Rounding,
+    same_group,
+)
 from dlopt.problems.iit.data import Instance
 
 DIGITS = (24, 48, 96, 192)
 """Binary digits of multipliers that are tried one after another, for short certificates."""
 MAX_CHUNKS = 1_000
 """Chunks up to which certificates are written. Chosen by hand, for the size of the file."""
-
-
-class ProofError(ValueError):
-    """No proof of the claim was found; the text says why."""
 
 
 def certify_completion(instance: Instance, claim: Fraction) -> BoundCertificate:
@@ -58,7 +60,7 @@ def certify_completion(instance: Instance, claim: Fraction) -> BoundCertificate:
     >>> instance = Instance(Cluster(3, tau=1, chi=2), (0, 1, 4), load=3)
     >>> certificate = certify_completion(instance, Fraction(39, 8))
     >>> certificate.bound, len(certificate.leaves)
-    (Fraction(39, 8), 3)
+    (Fraction(39, 8), 2)
     >>> certify_completion(instance, Fraction(5))
     Traceback (most recent call last):
     ...
@@ -169,7 +171,7 @@ class _ChunkTimes:
             if p == most:
                 self.counted = p
                 break
-            begins, time = p, limit - program.date(0, p)
+            begins, time = p, program.limit - program.date(0, p)
             after = self.left[-1] * (1 - tau / unit_time) - program.setup if p else time
             if after < time:
                 begins, time = self.begins[-1], after
@@ -352,7 +354,9 @@ class _Cases:
         ]
         rows, most = self._rows(last, used, weights)
         slope = sum(used.ready, ZERO)
-        assert self.claim is not None and used.load * self.program.load - most >= self.claim * slope
+        assert self.claim is not None  # else something is left, or there is no proof
+        claim = self.claim - self.program.origin
+        assert used.load * self.program.load - most >= claim * slope
         pairs = enumerate(used.ready)
         rows += [(self.program.ready_row(p), ready) for p, ready in pairs if ready]
         return [(row, multiplier / slope) for row, multiplier in rows]

@@ -1,4 +1,4 @@
-"""The program of chunks in the order of their transmissions, as certificates of single loads state it.
+"""The program of chunks in the order of their transmissions, as certificates state it.
 
 minimise    t, or sum_{g,p} z_g_p
 subject to  the rows of `dlopt.problems.iit.certified_chunks`, which the checker has by itself
@@ -10,13 +10,19 @@ date by which plans are complete may be rounded up, which leaves every row valid
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 
-from dlopt.arithmetic import exact
-from dlopt.certificates import BoundCertificate, Leaf, Terms
+from dlopt.arithmetic import exact, least
+from dlopt.certificates import BoundCertificate, Leaf
 from dlopt.models.common.named_rows import ONE, ZERO, NamedRow
 from dlopt.problems.iit.data import Instance
+
+
+
+class ProofError(ValueError):
+    """No proof of a claim was found; the text says why."""
+
 
 Rounding = Callable[[Fraction], Fraction]
 """Returns a number that is no less."""
@@ -44,8 +50,8 @@ class ChunkProgram:
     >>> program = ChunkProgram(instance, (0, 0), 2, Fraction(9))
     >>> program.names
     ['t', 'z_0_0', 'z_0_1', 'x_0_0', 'x_0_1', 'y_0', 'y_1']
-    >>> program.limit_row(1)  # 8 z_0_1 - y_1 >= 0
-    NamedRow(name='limit_1', terms=((2, Fraction(8, 1)), (6, Fraction(-1, 1))), ...)
+    >>> program.limit_row(1).terms  # 8 z_0_1 - y_1 >= 0
+    ((2, Fraction(8, 1)), (6, Fraction(-1, 1)))
     """
 
     def __init__(
@@ -58,7 +64,9 @@ class ChunkProgram:
     ) -> None:
         cluster = instance.cluster
         self.groups, self.numbers = list(groups), range(max(groups) + 1)
-        self.nodes, self.chunks, self.limit = cluster.nodes, chunks, limit
+        self.nodes, self.chunks = cluster.nodes, chunks
+        self.origin = exact(least(instance.ready_times))
+        self.limit = limit - self.origin
         self.load, self.setup = exact(instance.load), exact(cluster.theta_cm)
         self.rounded = rounded or (lambda number: number)
         overhead = self.setup + exact(cluster.theta_cp)
@@ -66,13 +74,18 @@ class ChunkProgram:
         self.tau = [exact(cluster.tau_of(nodes[0])) for nodes in members]
         self.unit_time = [exact(cluster.tau_of(i)) + exact(cluster.chi_of(i)) for i, *_ in members]
         self.earliest = [
-            sorted(exact(instance.ready_times[i]) + overhead for i in nodes) for nodes in members
+            sorted(exact(instance.ready_times[i]) - self.origin + overhead for i in nodes)
+            for nodes in members
         ]
         pairs = [(g, p) for p in range(chunks) for g in self.numbers]
         self.names = ["t", *(f"z_{g}_{p}" for g, p in pairs), *(f"x_{g}_{p}" for g, p in pairs)]
         self.names += [f"y_{p}" for p in range(chunks)]
         self.column = {name: column for column, name in enumerate(self.names)}
         self.binaries = [self.column[f"z_{g}_{p}"] for g, p in pairs]
+
+    def in_units(self, objective: str, value: Fraction) -> Fraction:
+        """Return a value of an objective as the program has it."""
+        return value if objective == "nodes" else value - self.origin
 
     def date(self, group: int, p: int) -> Fraction:
         """Return the earliest date from which the time counts that chunk `p` has for its load."""
@@ -121,6 +134,22 @@ class ChunkProgram:
         begun = ((f"z_{g}_{p}", -self.date(g, p)) for g in self.numbers)
         return self._row(f"ready_{p}", [("t", ONE), *begun, (f"y_{p}", -ONE)])
 
+    def place_row(self, p: int) -> NamedRow:
+        """A chunk is on one node."""
+        used = tuple((self.column[name], ONE) for name, _ in self._used(p, ONE))
+        return NamedRow(f"place_{p}", used, None, ONE)
+
+    def nodes_row(self, group: int) -> NamedRow:
+        """A node has one chunk."""
+        used = tuple((self.column[f"z_{group}_{p}"], ONE) for p in range(self.chunks))
+        return NamedRow(f"nodes_{group}", used, None, Fraction(len(self.earliest[group])))
+
+    def chunk_row(self, group: int, p: int) -> NamedRow:
+        """A chunk of a group has no more time than from when its node is ready to the limit."""
+        most = max(ZERO, self.time_left(group, p))
+        spent = (f"x_{group}_{p}", -self.time_of_unit(group, p))
+        return self._row(f"chunk_{group}_{p}", [(f"z_{group}_{p}", most), spent])
+
     def later_row(self, p: int) -> NamedRow:
         """Without a chunk there is no later one, and no load of these."""
         loads = ((f"x_{g}_{q}", -ONE) for q in range(p, self.chunks) for g in self.numbers)
@@ -138,6 +167,17 @@ class ChunkProgram:
     ) -> NamedRow:
         stated = tuple((self.column[column], a) for column, a in terms if a)
         return NamedRow(name, stated, lower, None)
+
+    def rows(self) -> Iterator[NamedRow]:
+        """Yield all rows."""
+        yield self.load_row()
+        yield self.first_row()
+        for p in range(self.chunks):
+            yield from (self.place_row(p), self.time_row(p), self.limit_row(p), self.ready_row(p))
+            yield from (self.chunk_row(group, p) for group in self.numbers)
+            if p:
+                yield from (self.order_row(p - 1), self.channel_row(p - 1), self.later_row(p))
+        yield from map(self.nodes_row, self.numbers)
 
     # -- certificate --------------------------------------------------------------------------
 
@@ -165,7 +205,7 @@ class ChunkProgram:
         counted = set(self.binaries) if objective == "nodes" else {0}
         columns = range(len(self.names))
         costs = (ONE if column in counted else ZERO for column in columns)
-        most = {column: ONE for column in self.binaries}
+        most = dict.fromkeys(self.binaries, ONE)
         return BoundCertificate(
             names=tuple(self.names),
             costs=tuple(costs) if bound is not None else (ZERO,) * len(self.names),
@@ -175,12 +215,13 @@ class ChunkProgram:
             binaries=tuple(self.binaries),
             cuts=0,
             step=None,
-            bound=bound,
+            bound=None if bound is None else self.in_units(objective, bound),
             leaves=tuple(leaves),
             remarks=(
+                f"origin: {self.origin}",
                 f"groups: {' '.join(map(str, self.groups))}",
                 "columns: z_g_p says that there is a chunk p, on a node of group g, x_g_p is its",
-                "load, y_p the time that is left for that, t the completion",
+                "load, y_p the time that is left for that, t the completion since the origin",
             ),
             row_names=tuple(rows),
         )
@@ -214,11 +255,11 @@ def same_group(instance: Instance) -> list[int]:
     return [0] * instance.cluster.nodes
 
 
-def groups_by_costs(instance: Instance) -> list[int]:
-    """Return the number of the group of each node: nodes of equal costs are in one."""
-    cluster, known = instance.cluster, dict[tuple[Fraction, Fraction], int]()
-    costs = ((exact(cluster.tau_of(i)), exact(cluster.chi_of(i))) for i in range(cluster.nodes))
-    return [known.setdefault(cost, len(known)) for cost in costs]
-
-
-__all__ = ["ChunkLeaf", "ChunkProgram", "Rounding", "Terms", "groups_by_costs", "same_group"]
+def groups_of_equal_nodes(instance: Instance) -> list[int]:
+    """Return the number of the group of each node: equal costs and ready times are in one."""
+    cluster, known = instance.cluster, dict[tuple[Fraction, ...], int]()
+    nodes = (
+        (exact(instance.ready_times[i]), exact(cluster.tau_of(i)), exact(cluster.chi_of(i)))
+        for i in range(cluster.nodes)
+    )
+    return [known.setdefault(node, len(known)) for node in nodes]

@@ -7,9 +7,9 @@ the start of their transmissions, and nodes are in groups. The columns are
     x_g_p    its load, or 0
     y_p      the time that is left for its load: from its start to the completion of the plan, less
              both set-up times; 0 if there is no chunk p
-    t        the completion of the plan
+    t        the completion of the plan, since an origin before which no node is ready
 
-Let `c` be the ready time of a node, plus both set-up times. Of a group with `n_g` of all `n` nodes,
+All dates are counted since that origin. Let `c` be the ready time of a node, plus both set-up times. Of a group with `n_g` of all `n` nodes,
 chunk `p` has at least ``q = p - (n - n_g)`` of the same group before it, if that is positive: chunks
 begin in this order, and each is on a node of its own, so that it begins no earlier than the node is
 ready that is number `q` of the group in the order of ready times. Hence ``c_g_p``. With the least
@@ -26,6 +26,7 @@ ready that is number `q` of the group in the order of ready times. Hence ``c_g_p
     limit_p     y_p <= sum_g (T - c_g_p) z_g_p
     ready_p     y_p + sum_g c_g_p z_g_p <= t
     later_p     sum_{g, q >= p} x_g_q <= load sum_g z_g_p
+    bounds      z_g_p <= 1,  x_g_p <= load,  y_p <= max(0, T - c),  t <= T       the least c_g_0
 
 Of one group the file may leave out the last chunks. Then the load of the last chunk that it has is
 that of all later ones, too, which takes the channel at least tau a unit, and tau stands for `w` in
@@ -58,6 +59,8 @@ class ChunkProgram:
     program : StatedProgram
     groups : sequence of sequence of int
         The nodes of each group.
+    origin : Fraction
+        What dates are counted from; no node is ready before.
     limit : Fraction
         `T`: the completion of the plans that are meant is no later.
     """
@@ -67,6 +70,7 @@ class ChunkProgram:
         instance: Instance,
         program: StatedProgram,
         groups: Sequence[Sequence[int]],
+        origin: Fraction,
         limit: Fraction,
     ) -> None:
         self.program, self.limit = program, limit
@@ -82,9 +86,10 @@ class ChunkProgram:
         self.tau = [min(tau[node] for node in group) for group in groups]
         self.unit_time = [min(tau[node] + chi[node] for node in group) for group in groups]
         self.earliest = [
-            sorted(exact(instance.ready_times[node]) + overhead for node in group)
+            sorted(exact(instance.ready_times[node]) - origin + overhead for node in group)
             for group in groups
         ]
+        self.longest = max(ZERO, limit - min(dates[0] for dates in self.earliest))
         numbers = [_COLUMN.fullmatch(name) for name in program.names]
         last = [int((of and (of[3] or of[1])) or 0) for of in numbers]
         self.chunks = min(self.nodes, 1 + max(last, default=0))
@@ -109,19 +114,14 @@ class ChunkProgram:
                 return f"{name}: it is no constraint of the plans"
         return None
 
-    def objective_flaw(self, letter: str) -> str | None:
-        """Return that the objective may be more than it should: 1 for each column of a letter."""
-        names, costs = self.program.names, self.program.costs
-        if any(cost > (names[j][0] == letter) for j, cost in costs.items()):
-            return "its costs are not those of the objective"
-        return None
-
     def _holds(self, name: str, row: StatedConstraint) -> bool:
         """Tell whether every plan satisfies a row."""
         if name.removesuffix("_G") in self.names and row.sign == 1:
             return StrongestRow({}).implies(row, self.program)
-        if name.startswith("z_"):
-            return StrongestRow({name.removesuffix("_L"): ONE}, ONE).implies(row, self.program)
+        column = name.removesuffix("_L")
+        if column in self.names:
+            most = {"z": ONE, "x": self.load, "y": self.longest, "t": self.limit}[column[0]]
+            return StrongestRow({column: ONE}, most).implies(row, self.program)
         match = _ROW.fullmatch(name)
         if match is None:
             return False

@@ -6,7 +6,9 @@ interval that begins there. The nodes are in groups, and the columns are
 
     a_g_k    load that nodes of group g receive in interval k
     b_g_k    load that they compute in it
-    t        the completion of the plan
+    t        the completion of the plan, since an origin before which no node is ready
+
+All dates are counted since that origin.
 
 With the smallest `tau` and `chi` of a group, and the time `F_g_k` for which its nodes are ready in
 interval `k`, all together, every plan that is complete by `T` satisfies::
@@ -18,7 +20,9 @@ interval `k`, all together, every plan that is complete by `T` satisfies::
     channel_k_t      the same for the last interval, with the right-hand side times
     nodes_g_k_t      (t - e_0) / (T - e_0)
 
-The latter hold because of the last interval the part that is before `t` is convex in `t`: it is
+    bounds           a_g_k <= load,  b_g_k <= load,  t <= T
+
+Those of the completion hold because of the last interval the part that is before `t` is convex in `t`: it is
 nothing at ``e_0``, and all of it at `T`. So is the time for which a node is ready in it. Set-up
 times are left out, and sums over intervals before any node of the group is ready. Source: ours.
 """
@@ -50,6 +54,8 @@ class FlowProgram:
     groups : sequence of sequence of int
         The nodes of each group.
     instants : sequence of Fraction
+    origin : Fraction
+        What dates are counted from; no node is ready before.
     limit : Fraction
         `T`: the completion of the plans that are meant is no later.
     """
@@ -60,6 +66,7 @@ class FlowProgram:
         program: StatedProgram,
         groups: Sequence[Sequence[int]],
         instants: Sequence[Fraction],
+        origin: Fraction,
         limit: Fraction,
     ) -> None:
         self.program, self.limit, self.groups = program, limit, range(len(groups))
@@ -68,7 +75,8 @@ class FlowProgram:
         self.load, cluster = exact(instance.load), instance.cluster
         self.tau = [min(exact(cluster.tau_of(node)) for node in group) for group in groups]
         self.chi = [min(exact(cluster.chi_of(node)) for node in group) for group in groups]
-        self.ready = [[exact(instance.ready_times[node]) for node in group] for group in groups]
+        ready = [exact(date) - origin for date in instance.ready_times]
+        self.ready = [[ready[node] for node in group] for group in groups]
         self.names = frozenset(program.names)
 
     def flaw(self) -> str | None:
@@ -88,6 +96,10 @@ class FlowProgram:
         """Tell whether every plan satisfies a row."""
         if name.removesuffix("_G") in self.names and row.sign == 1:
             return StrongestRow({}).implies(row, self.program)
+        column = name.removesuffix("_L")
+        if column in self.names:
+            most = self.limit if column == "t" else self.load
+            return StrongestRow({column: ONE}, most).implies(row, self.program)
         match = _ROW.fullmatch(name)
         if match is None:
             return False

@@ -2,7 +2,8 @@
 
 A program is one of chunks (`dlopt.problems.iit.certified_chunks`), for plans with one chunk a node,
 or of flows (`dlopt.problems.iit.certified_flow`), for all plans; that of flows states its instants.
-Both minimise the completion `t`. Their rows need to hold only for plans that are complete by a date
+Dates are counted since an origin
+that it states. Both minimise the completion `t`. Their rows need to hold only for plans that are complete by a date
 `T`. If it is the claim itself, a plan that ends earlier is a point of the program, so that the
 claim is false: there is none. The number of nodes is at least the number of chunks, of all plans
 that are complete by the deadline; that is `T` there, and where the program has no point at all.
@@ -19,7 +20,7 @@ from math import ceil
 
 from dlopt.arithmetic import FLOATING, ROUNDING, exact
 from dlopt.certificates import StatedProgram
-from dlopt.problems.certificate_units import stated_numbers
+from dlopt.problems.certificate_units import stated_number, stated_numbers
 from dlopt.problems.iit.certified_chunks import ChunkProgram
 from dlopt.problems.iit.certified_flow import FlowProgram
 from dlopt.problems.iit.data import Instance, Solution
@@ -59,20 +60,48 @@ def proven_value(
     (True, (Fraction(39, 8), None))
     """
     claim, counts_nodes = certificate.claim, result.objective == "nodes"
-    limit = latest_completion(instance) if counts_nodes or claim is None else claim
-    if limit is None:
-        return None, "without a deadline there is always a plan"
+    origin = stated_number(certificate.remarks, "origin")
+    if origin is None or origin > min(map(exact, instance.ready_times)):
+        return None, "its remarks do not state an origin before which no node is ready"
+    limit = claim
+    if counts_nodes or claim is None:
+        deadline = latest_completion(instance)
+        if deadline is None:
+            return None, "without a deadline there is always a plan"
+        limit = deadline - origin
     groups = _stated_groups(instance, certificate)
     if groups is None:
         return None, "its remarks do not state the group of every node"
-    if "instants" in certificate.remarks:
-        flaw = _flaw_of_flows(instance, certificate, groups, limit, counts_nodes)
-        return claim, flaw
-    if result.plan_class != "single":
-        return None, f"it does not hold for all plans of the class {result.plan_class}"
-    program = ChunkProgram(instance, certificate, groups, limit)
-    flaw = program.flaw() or program.objective_flaw("z" if counts_nodes else "t")
-    return (ceil(claim) if counts_nodes and claim is not None else claim), flaw
+    flaw = _flaw(instance, result, certificate, groups, origin, limit)
+    if claim is None:
+        return None, flaw
+    return ceil(claim) if counts_nodes else origin + claim, flaw
+
+
+def _flaw(
+    instance: Instance,
+    result: Result[Solution],
+    certificate: StatedProgram,
+    groups: list[list[int]],
+    origin: Fraction,
+    limit: Fraction,
+) -> str | None:
+    """Return what is wrong with the program."""
+    counts_nodes = result.objective == "nodes" and certificate.claim is not None
+    counted = "z" if counts_nodes else "t"
+    names = certificate.names
+    if any(cost > (names[j][0] == counted) for j, cost in certificate.costs.items()):
+        return "its costs are not those of the objective"
+    if "instants" not in certificate.remarks:
+        if result.plan_class != "single":
+            return f"it does not hold for all plans of the class {result.plan_class}"
+        return ChunkProgram(instance, certificate, groups, origin, limit).flaw()
+    instants = stated_numbers(certificate.remarks, "instants")
+    if instants is None:
+        return "its remarks do not state the instants"
+    if counts_nodes:
+        return "flows have no number of nodes"
+    return FlowProgram(instance, certificate, groups, instants, origin, limit).flaw()
 
 
 def latest_completion(instance: Instance) -> Fraction | None:
@@ -100,24 +129,6 @@ def latest_completion(instance: Instance) -> Fraction | None:
     )
     alone = min(times) - min(ready) + exact(cluster.theta_cm) + exact(cluster.theta_cp)
     return deadline + 2 * exact(FLOATING) * alone + 3 * ROUNDING * deadline
-
-
-def _flaw_of_flows(
-    instance: Instance,
-    certificate: StatedProgram,
-    groups: list[list[int]],
-    limit: Fraction,
-    counts_nodes: bool,
-) -> str | None:
-    """Return what is wrong with a program of flows, which bound no number of nodes."""
-    instants = stated_numbers(certificate.remarks, "instants")
-    if not instants:
-        return "its remarks do not state the instants"
-    if counts_nodes and certificate.claim is not None:
-        return "flows have no number of nodes"
-    if any(cost > (certificate.names[j] == "t") for j, cost in certificate.costs.items()):
-        return "its costs are not those of the objective"
-    return FlowProgram(instance, certificate, groups, instants, limit).flaw()
 
 
 def _stated_groups(instance: Instance, certificate: StatedProgram) -> list[list[int]] | None:
