@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dlopt.backends.pulp import DEFAULT, UNPROVEN
+from dlopt.backends.time_budget import Budget
 from dlopt.errors import NotApplicableError
 from dlopt.incumbents import offer
 from dlopt.models.iit import fluid_relaxation
+from dlopt.models.iit.proof_claims import certified
 from dlopt.models.iit.scaled_instance import ScaledInstance
 from dlopt.models.iit.search import SingleLoadSearch
 from dlopt.models.iit.sequencing_milp import MAX_BINARIES
@@ -89,7 +91,7 @@ def exact_plan(
         answer = search.minimise_nodes() if objective == "nodes" else search.minimise_completion()
     except TimeoutError as stop:
         answer = search.result_at_limit(objective, str(stop))
-    return _unscaled(scaled, objective, answer)
+    return certified(instance, _unscaled(scaled, objective, answer), objective, search.budget.stop)
 
 
 def _unscaled(scaled: ScaledInstance, objective: str, answer: Answer) -> Answer:
@@ -149,7 +151,7 @@ def bound_fluid(
         status, reason = Status.UNKNOWN, UNPROVEN
     else:
         reason = "the limit was reached before the linear program was solved"
-    return Result(
+    result = Result[Solution](
         status,
         objective=objective,
         bound=None if bound is None else scaled.unscale_instant(bound),
@@ -160,6 +162,7 @@ def bound_fluid(
         solver_version=outcome.version,
         proof=None if bound is None else "exact" if outcome.proven else "solver",
     )
+    return certified(instance, result, objective, Budget(limits).stop)
 
 
 def reason_against_sequencing_milp(instance: Instance) -> str | None:

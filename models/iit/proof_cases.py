@@ -25,7 +25,6 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import partial
 from itertools import accumulate
-from math import ceil
 from typing import NamedTuple
 
 from dlopt.arithmetic import exact
@@ -36,6 +35,7 @@ from dlopt.models.iit.proof_program import (
     ChunkProgram,
     ProofError,
     Rounding,
+    rounded_up,
     same_group,
 )
 from dlopt.problems.iit.data import Instance
@@ -118,22 +118,13 @@ def _with_few_digits(
     if spare < 0 or (spare == 0 and (objective != "completion" or bound is None)):
         raise ProofError("a plan may be complete before what is claimed")
     for digits in DIGITS:
-        cases = _Cases(instance, times, bound, partial(_rounded_up, digits=digits))
+        cases = _Cases(instance, times, bound, partial(rounded_up, digits=digits))
         try:
             return cases.program.certificate(objective, bound, cases.leaves())
         except ProofError:
             continue
     cases = _Cases(instance, times, bound, None)
     return cases.program.certificate(objective, bound, cases.leaves())
-
-
-def _rounded_up(number: Fraction, digits: int) -> Fraction:
-    """Return a number that is no less, with so many binary digits."""
-    if not number:
-        return number
-    exponent = number.denominator.bit_length() - abs(number.numerator).bit_length() + digits
-    unit = Fraction(2) ** exponent
-    return ceil(number * unit) / unit
 
 
 class _ChunkTimes:

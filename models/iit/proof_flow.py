@@ -52,7 +52,10 @@ def certify_flow(
     """
     program = _FlowProgram(instance, limit, is_late).searched()
     bound = None if is_late else limit - exact(min(instance.ready_times))
-    return program.certificate(bound, 1, stop, seed)
+    try:
+        return program.certificate(bound, 1, stop, seed)
+    except ProofError:
+        raise ProofError("the fluid relaxation does not prove it") from None
 
 
 class _FlowProgram:
@@ -118,7 +121,9 @@ class _FlowProgram:
         for g, k in self.cells:
             (start, end), (tau, chi) = self.intervals[k], self.costs[g]
             time = sum((max(ZERO, end - max(start, ready)) for ready in self.ready[g]), ZERO)
-            yield self._limited(f"nodes_{g}_{k}", [(f"a_{g}_{k}", tau), (f"b_{g}_{k}", chi)], time, k)
+            yield self._limited(
+                f"nodes_{g}_{k}", [(f"a_{g}_{k}", tau), (f"b_{g}_{k}", chi)], time, k
+            )
             past = [j for h, j in self.cells if h == g and j <= k]
             received = [(self.column[f"a_{g}_{j}"], ONE) for j in past]
             received += [(self.column[f"b_{g}_{j}"], -ONE) for j in past]

@@ -12,20 +12,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
+from math import ceil
 
 from dlopt.arithmetic import exact, least
 from dlopt.certificates import BoundCertificate, Leaf
 from dlopt.models.common.named_rows import ONE, ZERO, NamedRow
 from dlopt.problems.iit.data import Instance
 
+Rounding = Callable[[Fraction], Fraction]
+"""Returns a number that is no less."""
 
 
 class ProofError(ValueError):
     """No proof of a claim was found; the text says why."""
 
 
-Rounding = Callable[[Fraction], Fraction]
-"""Returns a number that is no less."""
+def rounded_up(number: Fraction, digits: int) -> Fraction:
+    """Return a number that is no less, with so many binary digits.
+
+    Examples
+    --------
+    >>> rounded_up(Fraction(1, 3), 4), rounded_up(Fraction(-1, 3), 4)
+    (Fraction(11, 32), Fraction(-5, 16))
+    """
+    if not number:
+        return number
+    exponent = number.denominator.bit_length() - abs(number.numerator).bit_length() + digits
+    unit = Fraction(2) ** exponent
+    return ceil(number * unit) / unit
 
 
 class ChunkProgram:
@@ -82,6 +96,16 @@ class ChunkProgram:
         self.names += [f"y_{p}" for p in range(chunks)]
         self.column = {name: column for column, name in enumerate(self.names)}
         self.binaries = [self.column[f"z_{g}_{p}"] for g, p in pairs]
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What the program says, for the head of the file."""
+        return (
+            f"origin: {self.origin}",
+            f"groups: {' '.join(map(str, self.groups))}",
+            "columns: z_g_p says that there is a chunk p, on a node of group g, x_g_p is its",
+            "load, y_p the time that is left for that, t the completion since the origin",
+        )
 
     def in_units(self, objective: str, value: Fraction) -> Fraction:
         """Return a value of an objective as the program has it."""
@@ -217,12 +241,7 @@ class ChunkProgram:
             step=None,
             bound=None if bound is None else self.in_units(objective, bound),
             leaves=tuple(leaves),
-            remarks=(
-                f"origin: {self.origin}",
-                f"groups: {' '.join(map(str, self.groups))}",
-                "columns: z_g_p says that there is a chunk p, on a node of group g, x_g_p is its",
-                "load, y_p the time that is left for that, t the completion since the origin",
-            ),
+            remarks=self.remarks,
             row_names=tuple(rows),
         )
 

@@ -18,6 +18,9 @@ from dlopt.models.common.leaf_proofs import FINE_STEP, ROUGHLY, LeafProofs
 from dlopt.models.common.named_rows import ONE, ZERO, NamedRow
 from dlopt.models.iit.proof_program import ProofError
 
+MAX_EXACT_LEAVES = 20
+"""Leaves that may be solved in fractions. Chosen by hand: few are as good as the claim."""
+
 
 @dataclass(frozen=True, slots=True)
 class SearchedProgram:
@@ -41,7 +44,7 @@ class SearchedProgram:
     remarks: tuple[str, ...]
 
     def certificate(
-        self, bound: Fraction | None, effort: int, stop: float = inf, seed: int = 0
+        self, bound: Fraction | None, subproblems: int, stop: float = inf, seed: int = 0
     ) -> BoundCertificate:
         """Return the certificate that no point costs less than a bound, or that there is none.
 
@@ -49,8 +52,8 @@ class SearchedProgram:
         ----------
         bound : Fraction or None
             None if there is no point.
-        effort : int
-            Subproblems at the most.
+        subproblems : int
+            At the most.
         stop : float
             Instant of the monotonic clock at which the search ends.
         seed : int
@@ -58,7 +61,7 @@ class SearchedProgram:
         Raises
         ------
         ProofError
-            If it is not found within the effort.
+            If it is not found in so many.
         """
         counts = bool(self.binaries) and all(self.costs[j] in (ZERO, ONE) for j in self.binaries)
         counts = counts and {j for j, cost in enumerate(self.costs) if cost} <= set(self.binaries)
@@ -68,12 +71,12 @@ class SearchedProgram:
         )
         known = ZERO if bound is None else bound
         aim = known if step is not None or bound is None else known - ROUGHLY * abs(known)
-        found = search.minimise(ONE if bound is None else aim, effort)
+        found = search.minimise(ONE if bound is None else aim, subproblems)
         is_reached = found.complete and (found.bound is None or found.bound >= aim)
         leaves = None
         if is_reached and (bound is not None or all(leaf.infeasible for leaf in search.leaves)):
             search.shorten_multipliers(known if step is not None else known + FINE_STEP)
-            leaves = LeafProofs(search, step is not None, effort, stop).of(known)
+            leaves = LeafProofs(search, step is not None, MAX_EXACT_LEAVES, stop).of(known)
         if leaves is None:
             plural = "s" * (found.subproblems != 1)
             raise ProofError(f"no proof was found in {found.subproblems} subproblem{plural}")

@@ -142,7 +142,7 @@ class _Writer:
                 side += self._lean(used, self.columns[j], one.column_bounds[j], left)
         if side <= 0 if leaf.refuted else not self._reaches_bound(side):
             raise ValueError("the multipliers of a leaf prove too little")
-        scale, reason = (side, "lin") if leaf.refuted else (self._step, "rnd")
+        scale, reason = (_power_of_two(side), "lin") if leaf.refuted else (self._step, "rnd")
         reason = "lin" if one.step is None else reason
         goal = "G 1 0" if leaf.refuted else self._goal
         return self._add(goal, f"{reason} {_vector((n, m / scale) for n, m in used)}")
@@ -192,3 +192,15 @@ class _Writer:
 def _vector(terms: Iterable[tuple[int | None, Fraction]]) -> str:
     pairs = list(terms)
     return " ".join([str(len(pairs)), *(f"{j} {a}" for j, a in pairs)])
+
+
+def _power_of_two(side: Fraction) -> Fraction:
+    """Return the largest power of two that is no more: dividing by it adds few digits.
+
+    Examples
+    --------
+    >>> _power_of_two(Fraction(5)), _power_of_two(Fraction(1, 3))
+    (Fraction(4, 1), Fraction(1, 4))
+    """
+    power = Fraction(2) ** (side.numerator.bit_length() - side.denominator.bit_length())
+    return power if power <= side else power / 2

@@ -117,7 +117,9 @@ class FlowProgram:
         """Yield the strongest row of a kind and its numbers, if there is one."""
         if kind == "load" and not numbers:
             flows = (self._flows("b", g, self.intervals[-1], -ONE) for g in self.groups)
-            yield StrongestRow({name: a for terms in flows for name, a in terms.items()}, -self.load)
+            yield StrongestRow(
+                {name: a for terms in flows for name, a in terms.items()}, -self.load
+            )
         elif kind == "channel" and len(numbers) == 1:
             (k,) = numbers
             sent = {f"a_{g}_{k}": self.tau[g] for g in self.groups}
@@ -141,7 +143,9 @@ class FlowProgram:
     def _flows(self, letter: str, group: int, last: int, sign: Fraction) -> dict[str, Fraction]:
         """Return the terms of the flows of a group, up to an interval; others are 0."""
         first = min(self.ready[group])
-        return {f"{letter}_{group}_{k}": sign for k in range(last + 1) if first < self.instants[k + 1]}
+        return {
+            f"{letter}_{group}_{k}": sign for k in range(last + 1) if first < self.instants[k + 1]
+        }
 
     def _time_ready(self, group: int, k: int) -> Fraction:
         """Return how long the nodes of a group are ready in an interval, all together."""

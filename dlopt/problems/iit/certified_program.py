@@ -124,7 +124,8 @@ def latest_completion(instance: Instance) -> Fraction | None:
         return deadline
     cluster, ready = instance.cluster, [exact(one) for one in instance.ready_times]
     times = (
-        ready[node] + exact(instance.load) * (exact(cluster.tau_of(node)) + exact(cluster.chi_of(node)))
+        ready[node]
+        + exact(instance.load) * (exact(cluster.tau_of(node)) + exact(cluster.chi_of(node)))
         for node in range(cluster.nodes)
     )
     alone = min(times) - min(ready) + exact(cluster.theta_cm) + exact(cluster.theta_cp)
