@@ -9,7 +9,13 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from tests.reference import bag_program, coreservation_program, dag_program, fluid_program
+from tests.reference import (
+    bag_program,
+    coreservation_program,
+    dag_program,
+    fluid_program,
+    load_program,
+)
 from tests.reference.vipr import RefusedError, follow, read
 
 PROGRAMS = {"dag": dag_program, "bag": bag_program, "coreservation": coreservation_program}
@@ -32,8 +38,8 @@ def proven_bound(
     text : str
         Of the certificate.
     installments : int, optional
-        Of `admission`: chunks for each node and task of the schedules that the bound is about; by
-        default any number.
+        Of `iit` and `admission`: chunks for each node and task of the schedules that the bound is
+        about; by default any number.
     accept_all : bool
         Of `admission` and `multistage`: whether it is about schedules that accept everything.
 
@@ -52,6 +58,8 @@ def proven_bound(
     stem = instance["problem"]
     if stem in PROGRAMS:
         return PROGRAMS[stem].check(instance, objective, file)
+    if stem == "iit":
+        return load_program.check(instance, objective, file, installments)
     if stem not in ("admission", "multistage"):
         raise RefusedError(f"there are no certificates of {stem}")
     return fluid_program.check(instance, objective, file, installments, accept_all)

@@ -9,11 +9,12 @@ the start of their transmissions, and nodes are in groups. The columns are
              both set-up times; 0 if there is no chunk p
     t        the completion of the plan, since an origin before which no node is ready
 
-All dates are counted since that origin. Let `c` be the ready time of a node, plus both set-up times. Of a group with `n_g` of all `n` nodes,
-chunk `p` has at least ``q = p - (n - n_g)`` of the same group before it, if that is positive: chunks
-begin in this order, and each is on a node of its own, so that it begins no earlier than the node is
-ready that is number `q` of the group in the order of ready times. Hence ``c_g_p``. With the least
-`tau`, and the least ``w = tau + chi`` of a group, every plan that is complete by `T` satisfies::
+All dates are counted since that origin. Let `c` be the ready time of a node, plus both set-up
+times. Of a group with `n_g` of all `n` nodes, chunk `p` has at least ``q = p - (n - n_g)`` of the
+same group before it, if that is positive: chunks begin in this order, and each is on a node of its
+own, so that it begins no earlier than the node is ready that is number `q` of the group, from 0, in
+the order of ready times. Hence ``c_g_p``. With the least `tau`, and the least ``w = tau + chi`` of
+a group, every plan that is complete by `T` satisfies::
 
     load        sum_{g,p} x_g_p >= load
     first       sum_g z_g_0 >= 1

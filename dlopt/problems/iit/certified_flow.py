@@ -22,9 +22,10 @@ interval `k`, all together, every plan that is complete by `T` satisfies::
 
     bounds           a_g_k <= load,  b_g_k <= load,  t <= T
 
-Those of the completion hold because of the last interval the part that is before `t` is convex in `t`: it is
+The rows with `t` hold because the part of the last interval that is before `t` is convex in `t`:
 nothing at ``e_0``, and all of it at `T`. So is the time for which a node is ready in it. Set-up
-times are left out, and sums over intervals before any node of the group is ready. Source: ours.
+times are left out, and flows of intervals that end before any node of the group is ready are 0.
+Source: ours.
 """
 
 from __future__ import annotations
@@ -116,10 +117,10 @@ class FlowProgram:
     def _rows(self, kind: str, numbers: Sequence[int], by_end: bool) -> Iterator[StrongestRow]:
         """Yield the strongest row of a kind and its numbers, if there is one."""
         if kind == "load" and not numbers:
-            flows = (self._flows("b", g, self.intervals[-1], -ONE) for g in self.groups)
-            yield StrongestRow(
-                {name: a for terms in flows for name, a in terms.items()}, -self.load
-            )
+            computed: dict[str, Fraction] = {}
+            for group in self.groups:
+                computed |= self._flows("b", group, self.intervals[-1], -ONE)
+            yield StrongestRow(computed, -self.load)
         elif kind == "channel" and len(numbers) == 1:
             (k,) = numbers
             sent = {f"a_{g}_{k}": self.tau[g] for g in self.groups}
@@ -129,8 +130,9 @@ class FlowProgram:
             busy = {f"a_{g}_{k}": self.tau[g], f"b_{g}_{k}": self.chi[g]}
             yield self._limited(busy, self._time_ready(g, k), by_end)
         elif kind == "received" and len(numbers) == 2:
-            computed = self._flows("b", *numbers, ONE)
-            yield StrongestRow(computed | self._flows("a", *numbers, -ONE))
+            group, last = numbers
+            computed = self._flows("b", group, last, ONE)
+            yield StrongestRow(computed | self._flows("a", group, last, -ONE))
 
     def _limited(self, terms: dict[str, Fraction], most: Fraction, by_end: bool) -> StrongestRow:
         """Return that terms are at most a time, or its share until the completion."""

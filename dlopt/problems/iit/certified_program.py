@@ -2,11 +2,12 @@
 
 A program is one of chunks (`dlopt.problems.iit.certified_chunks`), for plans with one chunk a node,
 or of flows (`dlopt.problems.iit.certified_flow`), for all plans; that of flows states its instants.
-Dates are counted since an origin
-that it states. Both minimise the completion `t`. Their rows need to hold only for plans that are complete by a date
-`T`. If it is the claim itself, a plan that ends earlier is a point of the program, so that the
-claim is false: there is none. The number of nodes is at least the number of chunks, of all plans
-that are complete by the deadline; that is `T` there, and where the program has no point at all.
+Both
+minimise the completion `t`, and count dates since an origin that they state. Their rows need to
+hold only for plans that are complete by a date `T`. That is the claim itself: if a plan ended
+earlier, it would be a point of the program, and the claim false. For the number of nodes `T` is the
+deadline; the number of chunks is minimised, and a plan uses no fewer nodes. It is the deadline,
+too, where the claim is that the program has no point: no plan is complete by then.
 
 The models state such programs themselves; a proof holds only if these rules accept its program.
 """
@@ -63,12 +64,12 @@ def proven_value(
     origin = stated_number(certificate.remarks, "origin")
     if origin is None or origin > min(map(exact, instance.ready_times)):
         return None, "its remarks do not state an origin before which no node is ready"
-    limit = claim
-    if counts_nodes or claim is None:
-        deadline = latest_completion(instance)
-        if deadline is None:
-            return None, "without a deadline there is always a plan"
+    deadline = latest_completion(instance)
+    limit = claim if deadline is None or not counts_nodes else deadline - origin
+    if claim is None and deadline is not None:
         limit = deadline - origin
+    if limit is None:
+        return None, "without a deadline there is always a plan"
     groups = _stated_groups(instance, certificate)
     if groups is None:
         return None, "its remarks do not state the group of every node"

@@ -1,0 +1,240 @@
+"""Whether the program of a certificate of `iit` holds for every plan.
+
+A row is compared with what plans satisfy of the chunks, or the intervals, that are in it, whatever
+its name is. All variables are at least 0, so that an upper bound is weaker with smaller
+coefficients.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+from tests.reference.numbers import is_exact, number, remark
+from tests.reference.vipr import File, RefusedError, Row
+
+Name = tuple[str, tuple[int, ...]]
+Fact = tuple[dict[Name, Fraction], Fraction]
+"""That the sum of some variables with their coefficients is at most a number."""
+
+ONE = Fraction(1)
+
+
+class Load:
+    """The instance, with dates since the origin; `limit` is that of the plans that count."""
+
+    def __init__(self, data: dict[str, Any], objective: str, file: File) -> None:
+        cluster = data["cluster"]
+        self.size, self.load = int(cluster["nodes"]), number(data["load"])
+        self.setup_cm = number(cluster.get("theta_cm", 0))
+        self.setup_cp = number(cluster.get("theta_cp", 0))
+        self.tau, self.chi = self._costs(cluster["tau"]), self._costs(cluster["chi"])
+        self.origin = remark(file, "origin")
+        self.ready = [number(date) - self.origin for date in data["ready_times"]]
+        if min(self.ready) < 0:
+            raise RefusedError("a node is ready before the origin")
+        self.counts = objective == "nodes" and file.claim is not None
+        if file.claim is None or self.counts:
+            self.limit = self._deadline(data)
+        else:
+            self.limit = file.claim
+        self.names = [_name(name) for name in file.variables]
+        self.groups = self._groups(file)
+
+    def _costs(self, given: Any) -> list[Fraction]:
+        return [number(c) for c in (given if isinstance(given, list) else [given] * self.size)]
+
+    def _deadline(self, data: dict[str, Any]) -> Fraction:
+        if data.get("absolute_deadline") is None:
+            raise RefusedError("there is no deadline, so that there is a plan")
+        date = number(data["absolute_deadline"])
+        if not is_exact(data):
+            work = (
+                self.ready[i] + self.load * (self.tau[i] + self.chi[i]) for i in range(self.size)
+            )
+            alone = min(work) - min(self.ready) + self.setup_cm + self.setup_cp
+            date += 2 * alone / 10**9 + 3 * date / 2**46
+        return date - self.origin
+
+    def _groups(self, file: File) -> list[list[int]]:
+        words = file.remarks.get("groups", "").split(" ")
+        if len(words) != self.size or not all(w.isascii() and w.isdigit() for w in words):
+            raise RefusedError("there is no remark with the group of each node")
+        numbers = [int(word) for word in words]
+        if set(numbers) != set(range(len(set(numbers)))):
+            raise RefusedError("the groups are not numbered from 0")
+        groups: list[list[int]] = [[] for _ in set(numbers)]
+        for node, group in enumerate(numbers):
+            groups[group].append(node)
+        return groups
+
+    def check(self, row: Row, facts: Iterable[Fact]) -> None:
+        """Raise if a row is not weaker than any of some facts, and may fail."""
+        if row.sense == "E":
+            raise RefusedError(f"row {row.name} is an equation")
+        sign = 1 if row.sense == "L" else -1
+        terms = {self.names[v]: sign * value for v, value in row.terms.items()}
+        if sign * row.rhs >= 0 and all(value <= 0 for value in terms.values()):
+            return
+        for most, side in facts:
+            if side <= sign * row.rhs and all(
+                terms.get(name, 0) <= most.get(name, 0) for name in {*terms, *most}
+            ):
+                return
+        raise RefusedError(f"row {row.name} does not hold for every plan")
+
+
+class Chunks(Load):
+    """Plans with one chunk a node."""
+
+    def prepare(self, file: File) -> None:
+        free = [self.setup_cm == 0 == tau for tau in self.tau]
+        if any(free) and not all(free):
+            raise RefusedError("chunks that take no time to send have no place in the order")
+        if any(letter not in "tzxy" for letter, _ in self.names):
+            raise RefusedError("a variable is none of chunks")
+        if any(self.names[v][0] != "z" for v in file.integral):
+            raise RefusedError("loads and times need not be integers")
+        self.last = max((index[-1] for _, index in self.names if index), default=0)
+        self.last = min(self.last, self.size - 1)
+        if len(self.groups) > 1 and self.last < self.size - 1:
+            raise RefusedError("a chunk stands for later ones on other nodes")
+
+    def per_unit(self, group: int, p: int) -> Fraction:
+        """The least time of a unit of load, of a chunk that may stand for the later ones, too."""
+        if p == self.last and p < self.size - 1:
+            return min(self.tau[node] for node in self.groups[group])
+        return min(self.tau[node] + self.chi[node] for node in self.groups[group])
+
+    def begin(self, group: int, p: int) -> Fraction:
+        """When the load of a chunk could be sent first, were its set-up times spent by then."""
+        dates = sorted(self.ready[node] for node in self.groups[group])
+        before = p - (self.size - len(dates))  # so many chunks before are on nodes of the group
+        return dates[min(max(before, 0), len(dates) - 1)] + self.setup_cm + self.setup_cp
+
+    def facts(self, places: set[int]) -> Iterator[Fact]:
+        """Yield what holds of all chunks, and of some."""
+        groups, all_places = range(len(self.groups)), range(self.last + 1)
+        earliest = min(self.begin(g, 0) for g in groups)
+        yield {("x", (g, p)): -ONE for g in groups for p in all_places}, -self.load
+        yield {("z", (g, 0)): -ONE for g in groups}, -ONE
+        yield {("t", ()): ONE}, self.limit
+        for g in groups:
+            yield {("z", (g, p)): ONE for p in all_places}, Fraction(len(self.groups[g]))
+        for p in sorted(places & {*all_places}):
+            used = {("z", (g, p)): ONE for g in groups}
+            here, there = ("y", (p,)), ("y", (p + 1,))
+            following = {("z", (g, p + 1)): ONE for g in groups}
+            yield {here: ONE}, max(Fraction(0), self.limit - earliest)
+            yield used, ONE
+            yield {**following, **dict.fromkeys(used, -ONE)}, Fraction(0)
+            loads = {("x", (g, p)): self.per_unit(g, p) for g in groups}
+            yield {**loads, here: -ONE}, Fraction(0)
+            sent = {("x", (g, p)): min(self.tau[n] for n in self.groups[g]) for g in groups}
+            starts = dict.fromkeys(following, self.setup_cm)
+            yield {**sent, **starts, here: -ONE, there: ONE}, Fraction(0)
+            yield (
+                {**{("z", (g, p)): self.begin(g, p) - self.limit for g in groups}, here: ONE},
+                0 * ONE,
+            )
+            begun = {("z", (g, p)): self.begin(g, p) for g in groups}
+            yield {**begun, here: ONE, ("t", ()): -ONE}, Fraction(0)
+            later = {("x", (g, q)): ONE for g in groups for q in all_places if q >= p}
+            yield {**later, **dict.fromkeys(used, -self.load)}, Fraction(0)
+            for g in groups:
+                most = max(Fraction(0), self.limit - self.begin(g, p))
+                yield {("x", (g, p)): self.per_unit(g, p), ("z", (g, p)): -most}, Fraction(0)
+                yield {("x", (g, p)): ONE}, self.load
+
+
+class Flows(Load):
+    """Plans with any chunks, by intervals of which the last one ends at the limit."""
+
+    def prepare(self, file: File) -> None:
+        words = file.remarks["instants"].split()
+        try:
+            self.instants = [Fraction(word) for word in words]
+        except (ValueError, ZeroDivisionError):
+            raise RefusedError("an instant is no number") from None
+        if not words:
+            raise RefusedError("there are no instants")
+        self.instants.append(self.limit)
+        if any(one >= other for one, other in pairwise(self.instants)):
+            raise RefusedError("the instants are not in ascending order up to the claim")
+        if self.instants[0] > min(self.ready):
+            raise RefusedError("a node is ready before the first instant")
+        if any(letter not in "tab" for letter, _ in self.names) or file.integral:
+            raise RefusedError("a variable is none of flows, or an integer")
+
+    def past(self, letter: str, g: int, k: int, value: Fraction) -> dict[Name, Fraction]:
+        """What is received or computed in an interval and those before it."""
+        able = min(self.ready[node] for node in self.groups[g])
+        return {(letter, (g, j)): value for j in range(k + 1) if able < self.instants[j + 1]}
+
+    def facts(self, places: set[int]) -> Iterator[Fact]:
+        groups, last, total = range(len(self.groups)), len(self.instants) - 2, {}
+        for g in groups:
+            total |= self.past("b", g, last, -ONE)
+        yield total, -self.load
+        yield {("t", ()): ONE}, self.limit
+        for k in sorted(places & {*range(last + 1)}):
+            start, end = self.instants[k : k + 2]
+            tau = [min(self.tau[node] for node in nodes) for nodes in self.groups]
+            yield from self._timed({("a", (g, k)): tau[g] for g in groups}, end - start, k)
+            for g in groups:
+                nodes = self.groups[g]
+                free = (max(Fraction(0), end - max(start, self.ready[node])) for node in nodes)
+                chi = min(self.chi[node] for node in nodes)
+                busy = {("a", (g, k)): tau[g], ("b", (g, k)): chi}
+                yield from self._timed(busy, sum(free, Fraction(0)), k)
+                yield {**self.past("b", g, k, ONE), **self.past("a", g, k, -ONE)}, Fraction(0)
+                yield {("a", (g, k)): ONE}, self.load
+                yield {("b", (g, k)): ONE}, self.load
+
+    def _timed(self, terms: dict[Name, Fraction], time: Fraction, k: int) -> Iterator[Fact]:
+        """Yield that terms take a time at most; in the last interval no more than up to `t`."""
+        yield terms, time
+        if k == len(self.instants) - 2:
+            share = time / (self.limit - self.instants[0])
+            yield {**terms, ("t", ()): -share}, -share * self.instants[0]
+
+
+def _name(name: str) -> Name:
+    letter, *words = name.split("_")
+    count = {"t": 0, "y": 1, "z": 2, "x": 2, "a": 2, "b": 2}.get(letter)
+    plain = all(w.isascii() and w.isdigit() and w == str(int(w)) for w in words)
+    if len(words) != count or not plain:
+        raise RefusedError(f"the name {name} is not one of the program")
+    return letter, tuple(map(int, words))
+
+
+def check(
+    data: dict[str, Any], objective: str, file: File, chunks: int | None
+) -> tuple[Fraction, ...]:
+    """Return the bound that a certificate proves; empty if there is no plan.
+
+    Parameters
+    ----------
+    chunks : int, optional
+        How many a node has at most in the plans that the claim is about; by default any number.
+    """
+    has_flows = "instants" in file.remarks
+    program = (Flows if has_flows else Chunks)(data, objective, file)
+    if has_flows and program.counts:
+        raise RefusedError("flows do not say how many nodes there are")
+    if not has_flows and chunks != 1:
+        raise RefusedError("it is about plans with one chunk a node")
+    program.prepare(file)
+    counted = "z" if program.counts else "t"
+    if any(value > (program.names[v][0] == counted) for v, value in file.objective.items()):
+        raise RefusedError("the objective counts too much")
+    for row in file.rows:
+        indices = (program.names[v][1] for v in row.terms)
+        places = {q for index in indices if index for q in (index[-1], index[-1] - 1)}
+        program.check(row, program.facts(places))
+    if file.claim is None:
+        return ()
+    return (Fraction(math.ceil(file.claim)) if program.counts else program.origin + file.claim,)
