@@ -45,7 +45,7 @@ Strategy: TypeAlias = st.SearchStrategy[Any]
 """A strategy for instances."""
 
 _HOME_LOCK = threading.RLock()
-"""Held while the folder of Hypothesis, of which a process has one, is another one than before."""
+"""For the storage folder of Hypothesis: a process has one, which a search replaces for its time."""
 
 
 class _HypothesisSource:
