@@ -34,8 +34,8 @@ from dlopt.result import Objective, Result, Status, Value, levels_of
 from dlopt.result_checker import values_of
 
 _PROOFS = {
-    "exact": "certified in exact arithmetic",
-    "certificate": "certified in exact arithmetic, can be written as a VIPR file",
+    "exact": "proven in exact arithmetic",
+    "certificate": "proven in exact arithmetic, can be written as a VIPR file",
     "solver": "reported by the solver in floating point, not certified",
     "floats": "closed form, up to rounding",
 }
