@@ -5,9 +5,9 @@
 Half of the alterations are to the text: numbers, signs and senses changed, lines dropped, doubled
 and swapped, cuts and whole certificates of other instances. The others forge the program (a row or
 a bound tightened, an invalid cut, a forced acceptance, a changed cost) and prove the forged program
-correctly, so that only `certified` of the problem can reject it. For `dag`, `bag` and
-`coreservation` these are the certificates of neighbouring instances, which differ in one number or
-lack an edge or a machine, with the remarks of the right one.
+correctly, so that only `certified` of the problem can reject it. For `iit`, `dag`, `bag`
+and `coreservation` these are the certificates of neighbouring instances, which differ in one number
+or lack an edge or a machine, with the remarks of the right one.
 
 Prints the numbers of certificates that were unreadable, had an invalid derivation (`proof`), were
 not for the program of the instance (`program`), or were accepted with a valid bound (`true`). None
@@ -44,8 +44,9 @@ _SUBPROBLEMS = 30
 """Limit on the branch-and-bound nodes of a forged proof."""
 _FACTORS = tuple(Fraction(n, 100) for n in (0, 25, 50, 75, 90, 99))
 _ROW = (
-    r"(?:row|cut|[zqyxrm]_|w_|assigned|release|monotone|precedence|capacity|conflict|symmetry|total|tardy|task|place"
-    r"|accepted|piece|count|level)\S* [GL] "
+    r"(?:row|cut|[abtzqyxrm]_|w_|assigned|release|monotone|precedence|capacity|conflict|symmetry|total|tardy|task|place"
+    r"|accepted|piece|count|level|load|first|order|nodes|chunk|time|channel|limit|ready|later"
+    r"|received)\S* [GL] "
 )
 _TENTHS = (Fraction(1, 2), Fraction(9, 10), Fraction(99, 100))
 
@@ -203,7 +204,10 @@ def _neighbouring(subject: CertifiedInstance, draw: random.Random) -> str:
     theirs = text.splitlines()
     if draw.random() < 0.5:  # with the claim of its own
         kept = draw.choice(
-            ("% makespan", "% tardy", "% total", "% order", "% origin", "% unit", "% rejections")
+            (
+                *("% makespan", "% tardy", "% total", "% order", "% origin", "% unit"),
+                *("% rejections", "% groups", "% instants"),
+            )
         )
         own = [line for line in theirs if line.startswith(kept)]
         ours = [line for line in ours if not line.startswith(kept)] + own

@@ -10,7 +10,7 @@ from typing import Any
 from dlopt import DloptError, Status, solve
 from dlopt.arithmetic import exact
 from dlopt.formats import vipr
-from dlopt.problems import bag, coreservation, dag, multistage
+from dlopt.problems import bag, coreservation, dag, iit, multistage
 from dlopt.problems.admission import Instance, Task
 from dlopt.problems.cluster import Cluster
 from dlopt.registry import problem_of
@@ -19,7 +19,10 @@ from dlopt.result import levels_of
 
 @dataclass(frozen=True)
 class CertifiedInstance:
-    """An instance, the installments of its schedules, and its optimum."""
+    """An instance, the installments of its schedules, and its optimum.
+
+    Of a single load, several installments stand for the fluid relaxation and its bound.
+    """
 
     instance: Any
     installments: int = 1
@@ -30,12 +33,17 @@ class CertifiedInstance:
         """The problem."""
         return str(self.instance.problem)
 
+    @property
+    def is_fluid(self) -> bool:
+        """Whether the certificate is of the fluid relaxation of a single load."""
+        return self.stem == "iit" and self.installments > 1
+
     @cached_property
     def result(self) -> Any:
         """The bound that is proven, with its certificate."""
         method = {"admission": "bound-window-cuts", "multistage": "bound-fluid"}
         options = {"installments": self.installments} if self.stem == "admission" else {}
-        name = method.get(self.stem, "exact")
+        name = "bound-fluid" if self.is_fluid else method.get(self.stem, "exact")
         return solve(self.instance, name, objective=self.objective, **options)
 
     @cached_property
@@ -46,6 +54,8 @@ class CertifiedInstance:
     @cached_property
     def optimum(self) -> tuple[Fraction, ...]:
         """The optimum, level by level, by the exact method."""
+        if self.is_fluid:
+            return (exact(self.result.bound),)
         options = {} if self.stem in TASKS else {"installments": self.installments}
         found = solve(self.instance, "exact", objective=self.objective, **options)
         assert found.status is Status.OPTIMAL
@@ -231,5 +241,24 @@ _SHARES = (
 SHARES = tuple(CertifiedInstance(one, 1, goal) for one, goal in _SHARES)
 """CPU shares: every objective where machines differ, and others."""
 
-TASKS = {"dag": GRAPHS, "bag": BAGS, "coreservation": SHARES}
+
+def _load(nodes: int, tau: Any, chi: Any, ready: Any, load: Any, **more: Any) -> Any:
+    setups = {name: more.pop(name) for name in ("theta_cm", "theta_cp") if name in more}
+    return iit.Instance(Cluster(nodes, tau, chi, **setups), ready, load, **more)
+
+
+_STAGGERED = _load(3, 1, 2, (1, 2, 5), 3)
+_LOADS = (
+    (_STAGGERED, 1, "completion"),
+    (_STAGGERED, 2, "completion"),
+    (_load(4, 1, 2, (0, 0, 1, 9), 4, theta_cm=_THIRD, theta_cp=1), 1, "completion"),
+    (_load(4, 1, 2, (0, 0, 1, 1), 4, theta_cm=_THIRD, absolute_deadline=8), 1, "nodes"),
+    (_load(3, (1, 2, 1), (2, 1, 4), (0, 0, 1), 4, theta_cm=_THIRD), 1, "completion"),
+    (_load(3, (1, 2, 1), (2, 1, 4), (0, 0, 1), 4, absolute_deadline=8), 1, "nodes"),
+    (_load(3, (1, 2, 1), (2, 1, 4), (0, 3, 1), 6), 2, "completion"),
+)
+LOADS = tuple(CertifiedInstance(*one) for one in _LOADS)
+"""Single loads: by cases of the number of chunks, by all orders of different nodes, by flows."""
+
+TASKS = {"dag": GRAPHS, "bag": BAGS, "coreservation": SHARES, "iit": LOADS}
 SUBJECTS = {"admission": STREAMS, "multistage": AROUND, **TASKS}

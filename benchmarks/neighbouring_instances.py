@@ -1,4 +1,4 @@
-"""Task graphs, bags of tasks and CPU shares that differ a little from others, and allow less.
+"""Instances that differ a little from others, and allow less: all but those of streams.
 
 A certificate of one must not be accepted as one of the other: see
 `benchmarks.altered_certificates`.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 from dlopt.problems import coreservation, dag
@@ -15,6 +16,8 @@ from dlopt.problems import coreservation, dag
 
 def changed(instance: Any, draw: random.Random) -> Any:
     """Return an instance that allows less: a task takes longer, or its graph has an edge more."""
+    if instance.problem == "iit":
+        return _less_nodes(instance, draw)
     if instance.problem == "coreservation":
         return _less_cpu(instance, draw)
     if instance.problem == "bag":
@@ -36,6 +39,26 @@ def changed(instance: Any, draw: random.Random) -> Any:
         )
         return replace(instance, etc=tuple(map(tuple, rows)))
     return _less_time(instance, draw)
+
+
+def _less_nodes(instance: Any, draw: random.Random) -> Any:
+    """Return a larger load, or one of nodes that are ready later, are slower or have set-ups."""
+    cluster, node = instance.cluster, draw.randrange(instance.cluster.nodes)
+    way = draw.choice(("load", "ready", "tau", "chi", "theta_cm", "theta_cp", "deadline"))
+    if way == "load":
+        return replace(instance, load=instance.load + draw.choice((1, Fraction(1, 50))))
+    if way == "deadline" and instance.absolute_deadline is not None:
+        return replace(instance, absolute_deadline=instance.absolute_deadline - Fraction(1, 2))
+    if way in ("ready", "deadline"):
+        ready = list(instance.ready_times)
+        ready[node] += draw.choice((1, Fraction(1, 50)))
+        return replace(instance, ready_times=tuple(ready))
+    costs = getattr(cluster, way)
+    if isinstance(costs, tuple):
+        costs = tuple(cost + (k == node) for k, cost in enumerate(costs))
+    else:
+        costs += Fraction(1, 10)
+    return replace(instance, cluster=replace(cluster, **{way: costs}))
 
 
 def _less_time(instance: Any, draw: random.Random) -> Any:

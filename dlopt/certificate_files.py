@@ -132,7 +132,8 @@ def reason_for_no_certificate(result: Result[object]) -> str:
     --------
     >>> from dlopt.io import read
     >>> from dlopt.api import solve
-    >>> reason_for_no_certificate(solve(read("instances/iit/three-nodes.json")))
+    >>> proven = solve(read("instances/iit/three-nodes.json"))
+    >>> reason_for_no_certificate(replace(proven, certificate=None, proof="exact"))
     'the bound is proven in exact arithmetic, but not from the constraints of a linear program'
     >>> known = Result(Status.BOUND, bound=3, proof="solver", solver="CP-SAT", reason="2 levels")
     >>> reason_for_no_certificate(known)

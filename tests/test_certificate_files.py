@@ -263,7 +263,7 @@ def test_without_a_certificate_it_says_why(proven, tmp_path):
     with pytest.raises(NotApplicableError, match="no bound"):
         check_certificate(instance, heuristic, path)
     load = dlopt.read(INSTANCES / "iit" / "three-nodes.json")
-    with pytest.raises(NotApplicableError, match="iit has no certificates"):
+    with pytest.raises(NotApplicableError, match="iit has no objective 'accepted'"):
         check_certificate(load, result, path)
     with pytest.raises(InvalidInstanceError, match="cannot be read"):
         check_certificate(instance, result, tmp_path / "none.vipr")

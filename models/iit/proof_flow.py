@@ -50,7 +50,7 @@ def certify_flow(
     >>> print(certify_flow(instance, Fraction(5), is_late=True).bound)
     None
     """
-    program = _FlowProgram(instance, limit, is_late).searched()
+    program = FlowRows(instance, limit, is_late).searched()
     bound = None if is_late else limit - exact(min(instance.ready_times))
     try:
         return program.certificate(bound, 1, stop, seed)
@@ -58,10 +58,19 @@ def certify_flow(
         raise ProofError("the fluid relaxation does not prove it") from None
 
 
-class _FlowProgram:
-    """Columns and rows of the program of flows up to a date."""
+class FlowRows:
+    """Columns and rows of the program of flows up to a date.
 
-    def __init__(self, instance: Instance, limit: Fraction, is_late: bool) -> None:
+    Parameters
+    ----------
+    instance : Instance
+    limit : Fraction
+        The date.
+    is_late : bool
+        Whether no plan is complete by it, so that the completion itself is in no row.
+    """
+
+    def __init__(self, instance: Instance, limit: Fraction, is_late: bool = False) -> None:
         cluster, self.is_late = instance.cluster, is_late
         self.origin = min(map(exact, instance.ready_times))
         self.limit, self.load = limit - self.origin, exact(instance.load)
@@ -96,25 +105,34 @@ class _FlowProgram:
     def searched(self) -> SearchedProgram:
         """Return the program with all its rows."""
         others = len(self.names) - 1
-        instants = " ".join(map(str, self.instants))
         return SearchedProgram(
             names=tuple(self.names),
             costs=(ONE, *(ZERO,) * others),
-            upper=(self.limit, *(self.load,) * others),
+            upper=self.upper,
             binaries=(),
-            rows=tuple(self._rows()),
-            remarks=(
-                f"origin: {self.origin}",
-                f"groups: {' '.join(map(str, self.groups))}",
-                f"instants: {instants}",
-                "columns: a_g_k is what nodes of group g receive in interval k, b_g_k what they",
-                "compute, t the completion since the origin",
-            ),
+            rows=tuple(self.rows()),
+            remarks=self.remarks,
         )
 
-    def _rows(self) -> Iterator[NamedRow]:
-        computed = tuple((self.column[f"b_{g}_{k}"], ONE) for g, k in self.cells)
-        yield NamedRow("load", computed, self.load, None)
+    @property
+    def upper(self) -> tuple[Fraction, ...]:
+        """The upper bound of each column."""
+        return (self.limit, *(self.load for _ in self.names[1:]))
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What the program says, for the head of the file."""
+        return (
+            f"origin: {self.origin}",
+            f"groups: {' '.join(map(str, self.groups))}",
+            f"instants: {' '.join(map(str, self.instants))}",
+            "columns: a_g_k is what nodes of group g receive in interval k, b_g_k what they",
+            "compute, t the completion since the origin",
+        )
+
+    def rows(self) -> Iterator[NamedRow]:
+        """Yield all rows."""
+        yield self.load_row()
         for k, (start, end) in enumerate(self.intervals):
             sent = [(f"a_{g}_{k}", self.costs[g][0]) for g, j in self.cells if j == k]
             yield self._limited(f"channel_{k}", sent, end - start, k)
@@ -128,6 +146,11 @@ class _FlowProgram:
             received = [(self.column[f"a_{g}_{j}"], ONE) for j in past]
             received += [(self.column[f"b_{g}_{j}"], -ONE) for j in past]
             yield NamedRow(f"received_{g}_{k}", tuple(received), ZERO, None)
+
+    def load_row(self) -> NamedRow:
+        """All of the load is computed."""
+        computed = tuple((self.column[f"b_{g}_{k}"], ONE) for g, k in self.cells)
+        return NamedRow("load", computed, self.load, None)
 
     def _limited(
         self, name: str, busy: list[tuple[str, Fraction]], most: Fraction, k: int

@@ -68,13 +68,11 @@ def certify_orders(
         raise ProofError("some transmissions take no time, so that chunks have no order")
     groups, rounded = groups_of_equal_nodes(instance), partial(rounded_up, digits=_DIGITS)
     program = ChunkProgram(instance, groups, nodes, limit, rounded)
-    longest = max(ZERO, program.limit - min(dates[0] for dates in program.earliest))
-    most = {"t": max(ZERO, program.limit), "z": ONE, "x": program.load, "y": longest}
     counted = "z" if objective == "nodes" else "t"
     searched = SearchedProgram(
         names=tuple(program.names),
         costs=tuple(ONE if name[0] == counted else ZERO for name in program.names),
-        upper=tuple(most[name[0]] for name in program.names),
+        upper=program.upper,
         binaries=tuple(program.binaries),
         rows=tuple(program.rows()),
         remarks=program.remarks,

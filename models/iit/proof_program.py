@@ -98,6 +98,13 @@ class ChunkProgram:
         self.binaries = [self.column[f"z_{g}_{p}"] for g, p in pairs]
 
     @property
+    def upper(self) -> tuple[Fraction, ...]:
+        """The upper bound of each column."""
+        longest = max(ZERO, self.limit - min(dates[0] for dates in self.earliest))
+        most = {"t": max(ZERO, self.limit), "z": ONE, "x": self.load, "y": longest}
+        return tuple(most[name[0]] for name in self.names)
+
+    @property
     def remarks(self) -> tuple[str, ...]:
         """What the program says, for the head of the file."""
         return (

@@ -64,12 +64,13 @@ def proven_value(
     origin = stated_number(certificate.remarks, "origin")
     if origin is None or origin > min(map(exact, instance.ready_times)):
         return None, "its remarks do not state an origin before which no node is ready"
-    deadline = latest_completion(instance)
-    limit = claim if deadline is None or not counts_nodes else deadline - origin
-    if claim is None and deadline is not None:
+    if claim is not None and not counts_nodes:
+        limit = claim
+    else:
+        deadline = latest_completion(instance)
+        if deadline is None:
+            return None, "without a deadline there is always a plan"
         limit = deadline - origin
-    if limit is None:
-        return None, "without a deadline there is always a plan"
     groups = _stated_groups(instance, certificate)
     if groups is None:
         return None, "its remarks do not state the group of every node"
