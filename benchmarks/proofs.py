@@ -54,7 +54,7 @@ class Measurement:
 
 def shipped() -> Iterator[tuple[str, str, Header]]:
     """Yield the shipped instances of the problems whose proofs are steps of a program."""
-    for stem in ("dag", "bag", "coreservation"):
+    for stem in ("iit", "dag", "bag", "coreservation"):
         for entry in list_instances(stem):
             yield f"shipped, {stem}", entry.name, entry.instance
 

@@ -55,8 +55,10 @@ def exact_plan(
         ``OPTIMAL`` with value and bound; for exact instances ``sequence`` proves both by a
         rational dual solution. The MILPs give an exact value and the dual bound of the solver,
         lowered by 2.5e-7 of it for what its tolerances may have cut off; the bound of
-        `bound_fluid` replaces it where that proves the value exactly. ``FEASIBLE`` or ``LIMIT``
-        at a limit. ``INFEASIBLE`` with the load that can be done by the deadline.
+        `bound_fluid` replaces it where that proves the value exactly. With one chunk a node, and
+        at most 9 nodes if they differ, the bound has a certificate, and is the optimum itself in
+        exact numbers. ``FEASIBLE`` or ``LIMIT`` at a limit. ``INFEASIBLE`` with the load that can
+        be done by the deadline.
 
     Raises
     ------
@@ -126,7 +128,7 @@ def bound_fluid(
     Returns
     -------
     Result
-        ``BOUND``, exact for exact instances; ``LIMIT`` if the time is up; ``UNKNOWN`` if the
+        ``BOUND``, exact for exact instances, with a certificate; ``LIMIT`` if the time is up; ``UNKNOWN`` if the
         magnitudes of the numbers differ too much for a proof.
 
     Notes
