@@ -14,6 +14,7 @@ from dlopt import api, registry
 from dlopt.certificate_files import check_own_certificate
 from dlopt.certified_results import BOUND_TIME_SHARE, CertifiedAttempt, certified_result
 from dlopt.errors import NotApplicableError
+from dlopt.models.iit import proof_cases
 from dlopt.problems.admission import Instance, Task
 from dlopt.problems.cluster import Cluster
 from dlopt.query import Query
@@ -49,10 +50,16 @@ def test_what_is_certified_is_the_same_answer(name: str) -> None:
     assert found.proof == "certificate" and check_own_certificate(instance, found) == ()
 
 
-def test_what_is_proven_without_a_program_is_not_certified() -> None:
-    found = dlopt.solve(dlopt.load("iit/three-nodes"), certified=True)
-    assert (found.status, found.bound, found.gap, found.proof) == (Status.FEASIBLE, *[None] * 3)
+def test_what_is_proven_without_a_program_is_not_certified(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(proof_cases, "MAX_CHUNKS", 2)
+    instance = dlopt.load("iit/three-nodes")
+    found = dlopt.solve(instance, certified=True)
+    fluid = dlopt.solve(instance, "bound-fluid").bound
+    assert (found.status, found.bound, found.proof) == (Status.FEASIBLE, fluid, "certificate")
     assert "a bound of 39/8 is claimed, not certified: the bound is proven in exact" in str(found)
+    assert "(its program would have more than 2 chunks)" in str(found)
 
 
 def test_a_heuristic_that_claims_nothing_is_as_without() -> None:
@@ -174,7 +181,7 @@ def test_an_exact_method_leaves_time_for_bound_methods() -> None:
     for name, method, seconds in (
         ("admission/bursts-6", "exact", 10 * (1 - BOUND_TIME_SHARE)),
         ("admission/bursts-6", "bound-fluid", 10),
-        ("iit/three-nodes", "exact", 10),
+        ("iit/three-nodes", "exact", 10 * (1 - BOUND_TIME_SHARE)),
     ):
         attempt = CertifiedAttempt(query_of(dlopt.load(name), method), limits, 0, {})
         assert attempt.method_limits == replace(limits, time_s=seconds)

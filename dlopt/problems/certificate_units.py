@@ -72,19 +72,3 @@ def stated_number(remarks: Mapping[str, str], key: str) -> Fraction | None:
     """
     text = remarks.get(key, "")
     return Fraction(text) if _NUMBER.fullmatch(text) else None
-
-
-def stated_numbers(remarks: Mapping[str, str], key: str) -> tuple[Fraction, ...] | None:
-    """Return the numbers that a remark lists; None if it lists none, or something else.
-
-    Examples
-    --------
-    >>> stated_numbers({"instants": "0 1/2 3"}, "instants")
-    (Fraction(0, 1), Fraction(1, 2), Fraction(3, 1))
-    >>> stated_numbers({"instants": "0, 1"}, "instants"), stated_numbers({}, "instants")
-    (None, None)
-    """
-    words = remarks.get(key, "").split()
-    if not words or not all(map(_NUMBER.fullmatch, words)):
-        return None
-    return tuple(map(Fraction, words))

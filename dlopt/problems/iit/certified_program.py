@@ -21,7 +21,7 @@ from math import ceil
 
 from dlopt.arithmetic import FLOATING, ROUNDING, exact
 from dlopt.certificates import StatedProgram
-from dlopt.problems.certificate_units import stated_number, stated_numbers
+from dlopt.problems.certificate_units import stated_number
 from dlopt.problems.iit.certified_chunks import ChunkProgram
 from dlopt.problems.iit.certified_flow import FlowProgram
 from dlopt.problems.iit.data import Instance, Solution
@@ -98,8 +98,10 @@ def _flaw(
         if result.plan_class != "single":
             return f"it does not hold for all plans of the class {result.plan_class}"
         return ChunkProgram(instance, certificate, groups, origin, limit).flaw()
-    instants = stated_numbers(certificate.remarks, "instants")
-    if instants is None:
+    words = certificate.remarks["instants"].split()
+    found = [stated_number({"instant": word}, "instant") for word in words]
+    instants = [instant for instant in found if instant is not None]
+    if not words or len(instants) < len(words):
         return "its remarks do not state the instants"
     if counts_nodes:
         return "flows have no number of nodes"
