@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import Any
 
 from tests.reference.numbers import integer_remark, is_exact, number, remark
-from tests.reference.vipr import File, RefusedError, Row
+from tests.reference.vipr import INDEX, File, RefusedError, Row, indices_of
 
 NEARLY = Fraction(1, 10**8)
 """Relative: a plan in floats may exceed what is free by less."""
@@ -43,7 +43,7 @@ class Column:
 def _column(name: str) -> Column:
     letter, *words = name.split("_")
     counts = {"x": 1, "y": 5, "r": 5, "m": 1, "w": 0}
-    if counts.get(letter) != len(words) or not all(word.isdigit() for word in words):
+    if counts.get(letter) != len(words):
         raise RefusedError(f"the name {name} is not one of the program")
     return Column(letter, *map(int, words))
 
@@ -59,7 +59,7 @@ class Program:
             raise RefusedError("the unit is not positive")
         self.rejections = integer_remark(file, "rejections")
         words = file.remarks.get("groups", "").split()
-        if len(words) != len(self.machines) or not all(word.isdigit() for word in words):
+        if len(words) != len(self.machines) or not all(map(INDEX.fullmatch, words)):
             raise RefusedError("not each machine has a group")
         self.groups = [int(word) for word in words]
         self.requests = data["requests"]
@@ -188,10 +188,9 @@ class Program:
 
     def holds_for_capacity(self, row: Row, terms: dict[Column, Fraction], most: Fraction) -> bool:
         """By what is free on a group at an instant; of `count`, of multiples of some units."""
-        words = row.name.split("_")
         divisor = 0
-        if words[0] == "count" and len(words) > 3 and words[3].isdigit():
-            divisor = int(words[3])
+        if row.name.startswith("count_"):
+            divisor = next(iter(indices_of(row.name, 3)[2:]), 0)
         if all(column.kind != "r" for column in terms):
             divisor = divisor or 1
         groups = {c.group for c in terms if c.kind in "yr"}
@@ -362,7 +361,7 @@ class Program:
         if len(self.levels) == 1:
             return (first,)
         if self.levels[1] == "benefit":
-            return first, -claim - factor * accepted
+            return first, -claim - factor * accepted + sum(machines)
         each = max(machines)
         if each <= 0:
             return first, Fraction(0)

@@ -21,9 +21,10 @@ from tests.reference.numbers import (
     number,
     remark,
     sets_of,
+    units,
     words_of,
 )
-from tests.reference.vipr import File, RefusedError, Row
+from tests.reference.vipr import File, RefusedError, Row, indices_of
 
 NEVER = 10**40
 """An instant after all others, in units."""
@@ -64,16 +65,12 @@ class Program:
         self.tardy = integer_remark(file, "tardy")
         self.total = integer_remark(file, "total")
         self.groups = self._machine_groups(file)
-        self.order = words_of(file, "order", int)
         self.tasks = self._tasks()
         self.real = len(self.tasks)
+        self.order = self._order(file)
         self.deadlines = [self._deadline(graph) for graph in data["graphs"]]
         if self.makespan is None:
             self.tasks += [self._completion(index) for index in range(len(data["graphs"]))]
-        if len(set(self.order)) < len(self.order) or any(
-            not 0 <= j < self.real for j in self.order
-        ):
-            raise RefusedError("the order names a task twice, or one that does not exist")
 
     @property
     def flag(self) -> int:
@@ -82,7 +79,7 @@ class Program:
 
     def in_units(self, time: Fraction) -> int:
         """Rounded down: what takes less time leaves more schedules."""
-        return int(time // self.unit)
+        return units(time, self.unit)
 
     def _machine_groups(self, file: File) -> list[list[int]]:
         groups = sets_of(file, "machine groups")
@@ -91,6 +88,12 @@ class Program:
         if any(not self._exchangeable(one, other) for g in groups for one, other in pairwise(g)):
             raise RefusedError("machines of one group differ")
         return groups
+
+    def _order(self, file: File) -> list[int]:
+        """Of tasks, each once; else there is none."""
+        order = words_of(file, "order")
+        known = len(set(order)) == len(order) and set(order) <= {*range(self.real)}
+        return [int(j) for j in order] if known else []
 
     def _exchangeable(self, one: int, other: int) -> bool:
         """Whether two machines may change places in every schedule."""
@@ -257,10 +260,10 @@ class Program:
 
     def holds_for_energy(self, row: Row, terms: Any, most: Fraction) -> bool:
         """By the work that a group can do between two instants, which the name of the row has."""
-        words = row.name.split("_")
-        if words[0] != "capacity" or len(words) < 4 or not all(w.isdigit() for w in words[1:4]):
+        span = indices_of(row.name, 3)
+        if not row.name.startswith("capacity_") or not span:
             return False
-        group, start, end = map(int, words[1:4])
+        group, start, end = span
         if (
             group >= len(self.groups)
             or start >= end
@@ -374,7 +377,7 @@ class Program:
 
 def _step_of(name: str, program: Program) -> tuple[int, int, int]:
     words = name.split("_")
-    if len(words) != 4 or words[0] != "z" or not all(word.isdigit() for word in words[1:]):
+    if len(words) != 4 or words[0] != "z":
         raise RefusedError(f"{name} is no variable of a step")
     j, g, t = map(int, words[1:])
     extra = program.makespan is None

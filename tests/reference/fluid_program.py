@@ -175,7 +175,10 @@ class Program(Stream):
         self, terms: dict[Name, Fraction], most: Fraction, group: int, k: int
     ) -> bool:
         """By the time that the nodes of a group are free in an interval."""
-        if most < self.free_time(group, k):
+        twice = {i[0] for letter, i in terms if letter == "q"} & {
+            i[0] for letter, i in terms if letter == "h"
+        }
+        if most < self.free_time(group, k) or twice:  # `h` has nodes that `q` counts as well
             return False
         for (letter, indices), value in terms.items():
             uses = Fraction(0)
