@@ -90,8 +90,11 @@ class _Reader:
 
     def _claim(self) -> Fraction | None:
         self._expect("RTP")
-        if self._next() == "infeas":
+        kind = self._next()
+        if kind == "infeas":
             return None
+        if kind != "range":
+            raise ValueError("infeas or range is expected")
         low, high = number(self._next()), self._next()
         if high != "inf" and number(high) < low:
             raise ValueError("the range is empty")
