@@ -409,3 +409,45 @@ def test_the_price_of_machines_is_no_benefit():
     first, second = MACHINE_COSTS.verdicts()
     assert first.reason == "program: a machine counts for more than 1"
     assert second.bound == (0, 1)
+
+
+# -- the tolerance of floats -----------------------------------------------------------------------
+
+
+NO_ROOM = Written(
+    coreservation.Instance(
+        (coreservation.Machine("m", 1.0),),
+        (coreservation.Request("r", 0, 0, 1, 1, (coreservation.Part(1 + 1e-10),)),),
+    ),
+    "rejections",
+    f"unit: 1/{10**10}\ngroups: 0",
+    "x_0",
+    "x_0_L L 0: 1 x_0",
+    "G 0: OBJ | lin 1 0 -1",
+    "range 0 inf",
+    "-1 x_0",
+)
+"""The part takes more than is free, by less than a plan in floats may."""
+
+A_LITTLE_LATE = Written(
+    dated((2.0 + 1e-10, 2)),
+    "accepted",
+    f"unit: 1/{10**10}\norigin: 0",
+    "z_0_0_0",
+    "release_0 L 0: 1 z_0_0_0",
+    "G 0: OBJ | lin 1 0 -1",
+    "range 0 inf",
+    "-1 z_0_0_0",
+)
+"""The task ends after its deadline, by less than a plan in floats may."""
+
+
+@pytest.mark.parametrize(
+    ("forged", "first", "second"),
+    [
+        (NO_ROOM, "may have more benefit", "a share of part 0 of request 0 has no column"),
+        (A_LITTLE_LATE, "the task may have started", "release_0 does not hold"),
+    ],
+)
+def test_what_the_check_of_plans_tolerates_is_not_excluded(forged, first, second):
+    refused(forged, first, second)

@@ -12,9 +12,9 @@ from itertools import pairwise
 from typing import Any
 
 from tests.reference.numbers import (
-    grid_slack,
     integer_remark,
     is_exact,
+    latest,
     number,
     remark,
     units,
@@ -95,13 +95,10 @@ class Program:
         deadline = self.jobs[j].get("absolute_deadline")
         if deadline is None:
             return NEVER
-        end = self.in_units(number(deadline) - self.origin)
+        date = number(deadline)
         if not is_exact(self.data):
-            release = number(self.jobs[j].get("release", 0))
-            late = number(deadline) + grid_slack(number(deadline), release)
-            if self.in_units(late - self.origin) != end:
-                raise RefusedError("the tolerance of floats reaches the next unit after a deadline")
-        return end
+            date = latest(date, number(self.jobs[j].get("release", 0)), len(self.jobs))
+        return self.in_units(date - self.origin)
 
     def _begins(self, j: int) -> Iterator[int]:
         pairs = zip(self.heads[j], self.durations[j], strict=True)

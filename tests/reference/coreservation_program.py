@@ -19,8 +19,8 @@ from typing import Any
 from tests.reference.numbers import integer_remark, is_exact, number, remark
 from tests.reference.vipr import INDEX, File, RefusedError, Row, indices_of
 
-NEARLY = Fraction(1, 10**8)
-"""Relative: a plan in floats may exceed what is free by less."""
+NEARLY, ROUNDED = Fraction(1, 10**9), Fraction(1, 2**46)
+"""Relative: by this and that a plan in floats may exceed a machine, or fall short of a share."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,11 @@ class Program:
             raise RefusedError("not each machine has a group")
         self.groups = [int(word) for word in words]
         self.requests = data["requests"]
+        cpus = [number(part["cpu"]) for request in self.requests for part in request["parts"]]
+        self.overload, self.shortfall = Fraction(0), Fraction(1)
+        if not is_exact(data):
+            self.overload = NEARLY * min(cpus) + ROUNDED * max(cpus)
+            self.shortfall = 1 - NEARLY - ROUNDED
         self.columns = [_column(name) for name in file.variables]
         for column in self.columns:
             self._check_column(column)
@@ -98,27 +103,14 @@ class Program:
         return found
 
     def free(self, machine: int, instant: Fraction) -> Fraction:
-        """CPU that can be reserved at an instant, in units."""
+        """CPU that can be reserved at an instant, in units; of floats with the tolerance."""
         capacity = self.machines[machine]["capacity"]
         steps = capacity if isinstance(capacity, list) else [[0, capacity]]
         found = [number(value) for start, value in steps if number(start) <= instant][-1]
         for holding in self.data.get("holdings", ()):
             if holding["machine"] == machine and _contains(holding, instant):
                 found -= number(holding["cpu"])
-        return max(Fraction(0), found) / self.unit
-
-    def whole(self, machine: int, instant: Fraction, divisor: int) -> int:
-        """Multiples of so many units that fit on a machine at an instant."""
-        free = self.free(machine, instant)
-        found = math.floor(free / divisor)
-        if not is_exact(self.data):
-            cpus = [number(part["cpu"]) for request in self.requests for part in request["parts"]]
-            slack = 2 * (free + max(cpus) / self.unit) / 10**9 + 64 * Fraction(
-                math.ulp(float(free))
-            )
-            if math.floor((free + slack) / divisor) != found:
-                raise RefusedError("the tolerance of floats reaches the next unit")
-        return found
+        return (max(Fraction(0), found) + self.overload) / self.shortfall / self.unit
 
     def room(self, request: dict[str, Any], machine: int) -> Fraction:
         """What is free on a machine in all of the window of a request."""
@@ -221,10 +213,10 @@ class Program:
                 return False
         least = min(column.low for column in terms if column.kind in "yr")
         for machine, other in enumerate(self.groups):
-            free: Fraction | int = self.free(machine, instant)
-            if other == group and free * (1 + NEARLY) >= least:  # others take none of the parts
+            free = self.free(machine, instant)
+            if other == group and free >= least:  # others take none of the parts
                 if divisor:
-                    free = self.whole(machine, instant, divisor)
+                    free = Fraction(free // divisor)
                 used = terms.get(Column("m", machine))
                 if used is None:
                     most -= free

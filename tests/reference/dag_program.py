@@ -15,9 +15,9 @@ from typing import Any
 
 from tests.reference.dag_network import Network, cost_of
 from tests.reference.numbers import (
-    grid_slack,
     integer_remark,
     is_exact,
+    latest,
     number,
     remark,
     sets_of,
@@ -115,12 +115,10 @@ class Program:
         deadline = graph.get("absolute_deadline")
         if deadline is None:
             return None
-        found = self.in_units(number(deadline) - self.origin)
+        date = number(deadline)
         if not is_exact(self.data):
-            late = number(deadline) + grid_slack(number(deadline), number(graph.get("arrival", 0)))
-            if self.in_units(late - self.origin) != found:
-                raise RefusedError("the tolerance of floats reaches the next unit after a deadline")
-        return found
+            date = latest(date, number(graph.get("arrival", 0)), self.real)
+        return self.in_units(date - self.origin)
 
     def _tasks(self) -> list[Task]:
         found: list[Task] = []

@@ -18,6 +18,9 @@ from tests.reference.fluid_instance import Name, Reservation, Stream
 from tests.reference.numbers import number
 from tests.reference.vipr import File, RefusedError, Row
 
+MANY = 10**5
+"""After so many chunks nothing is left of the time of the channel."""
+
 FLOWS = ("c", "w", "s", "u", "v")
 
 
@@ -252,7 +255,8 @@ class Program(Stream):
         most = sum(busy, Fraction(0))
         tau, chi = min(self.tau), min(self.chi)
         if tau:
-            left = (chi / (tau + chi)) ** (len(able) * chunks)
+            rounds = len(able) * chunks
+            left = (chi / (tau + chi)) ** rounds if rounds < MANY else Fraction(0)
             most = min(most, (end - start) / tau * (1 - left))
         return most
 

@@ -37,6 +37,12 @@ def grid_slack(instant: Fraction, start: Fraction) -> Fraction:
     return abs(instant - start) / 10**9 + 64 * Fraction(math.ulp(float(instant)))
 
 
+def latest(date: Fraction, start: Fraction, tasks: int) -> Fraction:
+    """Return until when a plan in floats may end that is on time, at most; each task may round."""
+    slack = 2 * abs(date - start) / 10**9 + 3 * abs(date) / 2**46
+    return date + slack + tasks * abs(date) / 2**50
+
+
 def units(time: Fraction, unit: Fraction) -> int:
     """Return a time in units, rounded down: what takes less time leaves more schedules."""
     found = math.floor(time / unit)
