@@ -451,3 +451,16 @@ A_LITTLE_LATE = Written(
 )
 def test_what_the_check_of_plans_tolerates_is_not_excluded(forged, first, second):
     refused(forged, first, second)
+
+
+@pytest.mark.parametrize(
+    "remark", ["total: 5", "total: x", "tardy: 9", "makespan:3", "rejections: 1"]
+)
+def test_remarks_that_a_program_does_not_need_say_nothing(remark):
+    accepted(replace(IN_A_MACHINE, remarks=f"{remark}\n{IN_A_MACHINE.remarks}"), 4)
+    accepted(replace(TWO_LOADS, remarks=f"{remark}\n{TWO_LOADS.remarks}"), 2)
+
+
+@pytest.mark.parametrize("remark", ["makespan: 4/3", "makespan: 1e1", "makespan:", "unit: 1/0"])
+def test_the_last_remark_of_a_name_counts(remark):
+    refused(replace(IN_A_MACHINE, remarks=f"{IN_A_MACHINE.remarks}\n{remark}"), "remarks", "")

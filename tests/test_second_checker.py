@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import dlopt
 from benchmarks.certified_instances import SUBJECTS, CertifiedInstance
 from benchmarks.second_checker import Verdict, agreement, compared, one
+from dlopt.formats import vipr
 from tests.examples import share
 from tests.reference.certificates import proven_bound
 from tests.reference.vipr import RefusedError, follow, read
@@ -129,6 +130,22 @@ def test_a_claim_under_an_assumption_is_none():
 
 
 @pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("VER 1.0", "VER 1.1"),
+        ("range 1 inf", "range 1 1"),
+        ("SOL 0", "SOL 1 best 1 0 1"),
+        ("1/2", "0.5"),
+        ("INT 1 0", "INT 01 00"),
+    ],
+)
+def test_what_dlopt_reads_the_second_checker_reads(old, new):
+    text = CASES.replace("{ lin 1 1 1 }", "{ rnd 1 0 1 }").replace(old, new, 1)
+    follow(read(text))
+    assert vipr.parse(text).flaw() is None
+
+
+@pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
         ("VER 1.0", "VER 0.9", "1.0 is expected"),
@@ -140,6 +157,7 @@ def test_a_claim_under_an_assumption_is_none():
         ("CON 1 0", "CON 1 2", "more bounds"),
         ("CON 1 0\n", "CON 2 2\nboth L 2 2 0 1 1 1\n", "more bounds than rows of one variable"),
         ("INT 1 0", "INT 2 0 0", "INT twice"),
+        ("range 1 inf", "range 1 1/2", "the range of the claim is empty"),
         ("RTP range 1 inf", "RTP nothing", "nothing is no claim"),
         ("RTP range 1 inf", "RTP range 1e0 inf", "1e0 is no number"),
         ("RTP range 1 inf", "RTP range \u0661 inf", "is no number"),

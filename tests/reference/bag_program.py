@@ -36,9 +36,8 @@ class Program:
         self.unit, self.origin = remark(file, "unit"), remark(file, "origin")
         if self.unit <= 0:
             raise RefusedError("the unit is not positive")
-        self.makespan, self.total = integer_remark(file, "makespan"), integer_remark(file, "total")
-        if self.makespan is not None and self.total is not None:
-            raise RefusedError("the claim is about a makespan and a total")
+        self.makespan = integer_remark(file, "makespan") if objective == "makespan" else None
+        self.total = integer_remark(file, "total") if objective == "flowtime" else None
         etc = data.get("etc")
         self.machines = data.get("machines") or [{} for _ in etc[0]]
         self.jobs = data.get("tasks") or [{} for _ in etc]
@@ -276,11 +275,10 @@ def check(data: dict[str, Any], objective: str, file: File) -> tuple[Fraction, .
 def _bound_of_infeasible(program: Program, file: File) -> tuple[Fraction, ...]:
     if file.claim is not None:
         raise RefusedError("the claim is not that the program is infeasible")
-    if program.makespan is not None and program.objective == "makespan":
+    if program.makespan is not None:
         return (program.origin + program.unit * (program.makespan + 1),)
-    if program.total is not None and program.objective == "flowtime":
-        return (program.unit * program.total - program.released(),)
-    raise RefusedError(f"the claim is none about {program.objective}")
+    assert program.total is not None
+    return (program.unit * program.total - program.released(),)
 
 
 def _check_positions(program: Program, file: File) -> tuple[Fraction, ...]:

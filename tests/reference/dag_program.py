@@ -56,12 +56,14 @@ class Task:
 class Program:
     """The instance in units since the origin, and what the rows are checked against."""
 
-    def __init__(self, data: dict[str, Any], file: File) -> None:
+    def __init__(self, data: dict[str, Any], objective: str, file: File) -> None:
         self.data, self.network = data, Network(data)
         self.unit, self.origin = remark(file, "unit"), remark(file, "origin")
         if self.unit <= 0:
             raise RefusedError("the unit is not positive")
-        self.makespan = integer_remark(file, "makespan")
+        of_one = len(data["graphs"]) == 1 and objective == "total-response-time"
+        has_makespan = objective == "makespan" or of_one
+        self.makespan = integer_remark(file, "makespan") if has_makespan else None
         self.tardy = integer_remark(file, "tardy")
         self.total = integer_remark(file, "total")
         self.groups = self._machine_groups(file)
@@ -389,7 +391,7 @@ def _step_of(name: str, program: Program) -> tuple[int, int, int]:
 
 def check(data: dict[str, Any], objective: str, file: File) -> tuple[Fraction, ...]:
     """Return the bound that a certificate proves."""
-    program = Program(data, file)
+    program = Program(data, objective, file)
     if file.claim is not None:
         raise RefusedError("the claim is not that the program is infeasible")
     for row in file.rows:

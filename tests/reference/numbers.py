@@ -69,13 +69,12 @@ def remark(file: File, name: str) -> Fraction:
 
 
 def integer_remark(file: File, name: str) -> int | None:
-    """Return the integer of a remark, None if there is no such remark."""
-    if name not in file.remarks:
+    """Return the integer of a remark, None if there is no such remark, or none with an integer."""
+    try:
+        found = remark(file, name)
+    except RefusedError:
         return None
-    found = remark(file, name)
-    if found.denominator > 1:
-        raise RefusedError(f"the {name} is no integer")
-    return int(found)
+    return int(found) if found.denominator == 1 else None
 
 
 def words_of(file: File, name: str) -> list[Fraction]:

@@ -108,7 +108,7 @@ def _remarks(text: str) -> dict[str, str]:
 
 def _read_sections(file: File, words: Iterator[str]) -> None:
     _expect(words, "VER")
-    _expect(words, "1.0")
+    _expect(words, "1.0", "1.1")
     _expect(words, "VAR")
     file.variables = [next(words) for _ in range(_whole(next(words)))]
     if len(set(file.variables)) < len(file.variables):
@@ -132,22 +132,25 @@ def _read_sections(file: File, words: Iterator[str]) -> None:
     _expect(words, "RTP")
     word = next(words)
     if word == "range":
-        file.claim = number_of(next(words))
-        _expect(words, "inf")
+        file.claim, above = number_of(next(words)), next(words)
+        if above != "inf" and number_of(above) < file.claim:
+            raise RefusedError("the range of the claim is empty")
     elif word != "infeas":
         raise RefusedError(f"{word} is no claim")
     _expect(words, "SOL")
-    _expect(words, "0")
+    for _ in range(_whole(next(words))):  # points bound the minimum from above: not checked
+        next(words)
+        _vector(words, file)
     _expect(words, "DER")
     file.steps = [_step(words, file) for _ in range(_whole(next(words)))]
     if next(words, None) is not None:
         raise RefusedError("there is something after the last step")
 
 
-def _expect(words: Iterator[str], expected: str) -> None:
+def _expect(words: Iterator[str], *expected: str) -> None:
     word = next(words)
-    if word != expected:
-        raise RefusedError(f"{expected} is expected, not {word}")
+    if word not in expected:
+        raise RefusedError(f"{expected[0]} is expected, not {word}")
 
 
 def _whole(word: str) -> int:
