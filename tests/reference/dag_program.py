@@ -19,10 +19,10 @@ from tests.reference.numbers import (
     is_exact,
     latest,
     number,
+    order_of,
     remark,
     sets_of,
     units,
-    words_of,
 )
 from tests.reference.vipr import File, RefusedError, Row, indices_of
 
@@ -69,7 +69,7 @@ class Program:
         self.groups = self._machine_groups(file)
         self.tasks = self._tasks()
         self.real = len(self.tasks)
-        self.order = self._order(file)
+        self.order = order_of(file, self.real)
         self.deadlines = [self._deadline(graph) for graph in data["graphs"]]
         if self.makespan is None:
             self.tasks += [self._completion(index) for index in range(len(data["graphs"]))]
@@ -90,15 +90,6 @@ class Program:
         if any(not self._exchangeable(one, other) for g in groups for one, other in pairwise(g)):
             raise RefusedError("machines of one group differ")
         return groups
-
-    def _order(self, file: File) -> list[int]:
-        """Of tasks, each once; else there is none."""
-        try:
-            order = words_of(file, "order")
-        except RefusedError:
-            return []
-        known = len(set(order)) == len(order) and set(order) <= {*range(self.real)}
-        return [int(j) for j in order] if known else []
 
     def _exchangeable(self, one: int, other: int) -> bool:
         """Whether two machines may change places in every schedule."""

@@ -82,6 +82,16 @@ def words_of(file: File, name: str) -> list[Fraction]:
     return [stated(word, name) for word in file.remarks.get(name, "").split()]
 
 
+def order_of(file: File, tasks: int) -> list[int]:
+    """Return the order of some tasks, each once, that a remark states; else there is none."""
+    try:
+        order = words_of(file, "order")
+    except RefusedError:
+        return []
+    known = len(set(order)) == len(order) and set(order) <= {*range(tasks)}
+    return [int(task) for task in order] if known else []
+
+
 def sets_of(file: File, name: str) -> list[list[int]]:
     """Return the sets of a remark: numbers and ranges such as `2-5`, with `;` between two sets."""
     found = []
