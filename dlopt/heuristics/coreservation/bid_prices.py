@@ -9,10 +9,15 @@ by the priority of the request, and takes ``a_i`` of CPU times time. For a windo
 
 where ``T`` is the span of the forecast's arrivals, ``F(lead)`` the share of its requests that were
 submitted less than ``lead`` before their start, which is what is still to come for this window, and
-``C`` is `TARGET_UTILIZATION` times the CPU that is free in it. An optimal solution takes the steps
-of the largest density ``v_i / a_i``, and the optimal dual value of the constraint is the density of
-the step that is taken in part. This is the bid price: the benefit that later requests would have of
-a unit of CPU for a unit of time.
+``C`` is what they can use of it. An optimal solution takes the steps of the largest density
+``v_i / a_i``, and the optimal dual value of the constraint is the density of the step that is taken
+in part. This is the bid price: the benefit that later requests would have of a unit of CPU for a
+unit of time.
+
+Where the forecast is exact and parts can be divided, ``C`` is the CPU that is free in the window.
+In a steady state that is ``F(lead)`` times the capacity ``A`` of the machines. The forecast is not
+exact, so that the state says less of what will be left: ``C / F(lead)`` is the geometric mean of
+``A`` and of ``free / F(lead)``, weighted by `STATE_WEIGHT`, times `TARGET_UTILIZATION`.
 
 The program has one constraint, so that its dual is found by bisection in the sorted steps, without
 a solver. The price follows the load, and what is reserved already: windows that fill early become
@@ -39,11 +44,14 @@ from dlopt.problems.coreservation.data import Part, Request
 FORECAST_REQUESTS = 500
 """Requests that the forecast is made of. Measured (docs/better.md): 100 to 2,000 make no
 difference of more than one percent."""
-LEAST_FORECAST = 20
-"""Requests before which CPU has no price. Chosen by hand: fewer say little about the load."""
-TARGET_UTILIZATION = 0.7
-"""Part of the free CPU that later requests can use: rigid parts leave gaps. Measured on seeds 1 to
-3 of figure 5.9 of Min 2001 (docs/better.md)."""
+LEAST_FORECAST = 10
+"""Requests before which CPU has no price. Measured: 5 to 10 are best, 20 lose one percent."""
+TARGET_UTILIZATION = 0.8
+"""Part of the CPU that later requests can use: rigid parts leave gaps. Measured on seeds 1 to 5 of
+figure 5.9 of Min 2001 (docs/better.md)."""
+STATE_WEIGHT = 0.3
+"""Weight of what is free in a window in the geometric mean with the capacity. Measured like
+`TARGET_UTILIZATION`: 0.2 to 0.5 differ by half a percent, 1 loses one."""
 
 
 class Share(NamedTuple):
@@ -101,19 +109,19 @@ class BidPrices:
     Examples
     --------
     A request every unit of time, for 4 units of CPU in a window of length 2, announced 10 before:
-    in the mean 8 units are requested. Of 7 that are free 4.9 can be used, so that the price is
+    in the mean 8 units are requested. Of 6 that are free 4.8 can be used, so that the price is
     that of the less important half:
 
     >>> asked = [
     ...     Request(str(at), at, at + 10, at + 12, 1 + at % 2, (Part(4),)) for at in range(101)
     ... ]
     >>> prices = BidPrices().with_requests(asked)
-    >>> prices.price(free=7, lead=20), prices.price(free=12, lead=20)
+    >>> prices.price(6, capacity=6, lead=20), prices.price(12, capacity=12, lead=20)
     (0.125, 0.0)
 
     Nobody comes later than 10 before the start, and what is free then has no price:
 
-    >>> prices.price(free=7, lead=9)
+    >>> prices.price(6, capacity=6, lead=9)
     0.0
     """
 
@@ -140,13 +148,15 @@ class BidPrices:
                 del found._steps[bisect_left(found._steps, step)]
         return found
 
-    def price(self, free: Number, lead: Number) -> float:
+    def price(self, free: Number, capacity: Number, lead: Number) -> float:
         """Return the price of a unit of CPU for a unit of time.
 
         Parameters
         ----------
         free : Number
-            CPU of all machines in the window.
+            CPU of all machines that is free throughout the window.
+        capacity : Number
+            All their CPU.
         lead : Number
             Time until it starts.
         """
@@ -156,8 +166,8 @@ class BidPrices:
         later = bisect_left(self._leads, float(lead)) / len(self._leads)
         if span <= 0 or not later:
             return 0.0
-        capacity = TARGET_UTILIZATION * float(free) * span / later
-        index = bisect_right(self._taken, capacity)
+        left = float(capacity) ** (1 - STATE_WEIGHT) * (float(free) / later) ** STATE_WEIGHT
+        index = bisect_right(self._taken, TARGET_UTILIZATION * left * span)
         return -self._steps[index].negative_density if index < len(self._steps) else 0.0
 
     @cached_property

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from operator import itemgetter
 from typing import NamedTuple
 
 from dlopt.arithmetic import Number, exact
@@ -83,8 +85,14 @@ class PricedPlacement(BatchPlacement):
     def _price(self, request: Request) -> float:
         """Return the price of CPU in the window of a request."""
         free = sum(float(self.ledger.free_capacity(request, j)) for j in self._in_service)
+        capacity = sum(self._capacity(j, request.start) for j in self._in_service)
         lead = exact(request.start) - exact(self.ledger.calendar.now)
-        return self.prices.price(free, lead)
+        return self.prices.price(free, capacity, lead)
+
+    def _capacity(self, machine: int, at: Number) -> float:
+        """Return the capacity of a machine at an instant."""
+        steps = self.ledger.calendar.capacity(machine)
+        return float(steps[bisect_right(steps, at, key=itemgetter(0)) - 1][1])
 
     def _choose_share(self, request: Request, part: Part, price: float) -> _Choice | None:
         """Return the share of the largest surplus, on the first machine that has it."""

@@ -20,6 +20,7 @@ from dlopt.generation.coreservation import min5
 from dlopt.heuristics.coreservation.bid_prices import (
     FORECAST_REQUESTS,
     LEAST_FORECAST,
+    STATE_WEIGHT,
     TARGET_UTILIZATION,
     BidPrices,
     ForecastRequest,
@@ -137,10 +138,10 @@ def test_snapshots_without_a_forecast_are_read():
 def test_the_price_is_the_dual_value_of_the_fluid_program(seed, free, lead):
     """By definition: what is worth more fits, what is worth as much does not."""
     asked = busy_stream(seed).requests
-    price = BidPrices().with_requests(asked).price(free, lead)
+    price = BidPrices().with_requests(asked).price(free, 40, lead)
     later = sum(one.start - one.arrival < lead for one in asked) / len(asked)
     span = float(asked[-1].arrival - asked[0].arrival)
-    capacity = TARGET_UTILIZATION * free
+    capacity = TARGET_UTILIZATION * (40 * later) ** (1 - STATE_WEIGHT) * free**STATE_WEIGHT
 
     def taken(is_worth) -> float:
         steps = (step for one in asked for step in ForecastRequest.of(one).steps)
@@ -153,11 +154,11 @@ def test_the_price_is_the_dual_value_of_the_fluid_program(seed, free, lead):
 
 def test_there_is_no_price_without_a_forecast():
     asked = busy_stream(0).requests
-    assert BidPrices().price(0, 9) == 0
-    assert BidPrices().with_requests(asked[: LEAST_FORECAST - 1]).price(0, 9) == 0
+    assert BidPrices().price(0, 40, 9) == 0
+    assert BidPrices().with_requests(asked[: LEAST_FORECAST - 1]).price(0, 40, 9) == 0
     at_once = [replace(one, arrival=0) for one in asked]
-    assert BidPrices().with_requests(at_once).price(0, 9) == 0
-    assert BidPrices().with_requests(asked[:LEAST_FORECAST]).price(0, 9) > 0
+    assert BidPrices().with_requests(at_once).price(0, 40, 9) == 0
+    assert BidPrices().with_requests(asked[:LEAST_FORECAST]).price(0, 40, 9) > 0
 
 
 @pytest.mark.property
@@ -178,7 +179,7 @@ def test_prices_of_many_batches_are_those_of_all_requests(ends):
     assert len(whole.forecast) == FORECAST_REQUESTS and prices.forecast == whole.forecast
     assert prices.least_useful_room == whole.least_useful_room
     for free, lead in ((3, 4), (9, 9), (16, 12)):
-        assert prices.price(free, lead) == whole.price(free, lead)
+        assert prices.price(free, 18, lead) == whole.price(free, 18, lead)
 
 
 @pytest.mark.property
