@@ -128,8 +128,8 @@ def bound_fluid(
     Returns
     -------
     Result
-        ``BOUND``, exact for exact instances, with a certificate; ``LIMIT`` if the time is up; ``UNKNOWN`` if the
-        magnitudes of the numbers differ too much for a proof.
+        ``BOUND``, exact for exact instances, with a certificate; ``LIMIT`` if the time is up;
+        ``UNKNOWN`` if the magnitudes of the numbers differ too much for a proof.
 
     Notes
     -----

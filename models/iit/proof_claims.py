@@ -12,7 +12,6 @@ allowed, and a deadline is so much later that no plan that the checker accepts i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from math import inf
@@ -110,23 +109,12 @@ class _Claims:
 
     def of_completion(self) -> Result[Solution]:
         """Prove the completion, where it is optimal, else the bound."""
-        result, failure = self.result, ProofError()
-        for claim in dict.fromkeys(self._completions()):
-            try:
-                certificate = self._certify_completion(self._limit(claim))
-            except ProofError as error:
-                failure = error
-                continue
-            is_exact = self.instance.exact
-            return replace(
-                result, bound=claim if is_exact else result.bound, certificate=certificate
-            )
-        raise failure
-
-    def _completions(self) -> Iterator[Number]:
-        if self.result.status is Status.OPTIMAL:
-            yield _number(self.result.value)
-        yield _number(self.result.bound)
+        result = self.result
+        is_optimal = result.status is Status.OPTIMAL
+        claim = _number(result.value if is_optimal else result.bound)
+        certificate = self._certify_completion(self._limit(claim))
+        bound = claim if self.instance.exact else result.bound
+        return replace(result, bound=bound, certificate=certificate)
 
     def _certify_completion(self, limit: Fraction) -> BoundCertificate:
         if self.is_single and self.is_identical:

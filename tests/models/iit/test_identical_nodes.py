@@ -27,7 +27,7 @@ def test_every_node_that_helps_is_used_where_floats_hide_it():
     best = oracle.least_completion(FEW_USEFUL)
     assert round(float(best), 1) == 505714320.5
     found = solve(FEW_USEFUL)
-    assert (found.status, found.proof, found.value) == (Status.OPTIMAL, "exact", best)
+    assert (found.status, found.proof, found.value) == (Status.OPTIMAL, "certificate", best)
     met = solve(replace(FEW_USEFUL, absolute_deadline=10**9))
     assert met.status is Status.OPTIMAL and met.value == best
 
