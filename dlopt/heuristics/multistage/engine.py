@@ -7,6 +7,7 @@ from typing import Self
 
 from dlopt.arithmetic import Number, is_less
 from dlopt.errors import NotApplicableError
+from dlopt.heuristics.admission.bid_prices import BidPrices
 from dlopt.heuristics.admission.online_engine import PromiseError
 from dlopt.heuristics.multistage.algorithm_names import (
     Algorithm,
@@ -98,6 +99,7 @@ class MultiStage(ReservationProgressBook):
         self.algorithm: Algorithm = parse(algorithm)
         super().__init__(cluster, now, ready_times, channel_ready, exact_numbers)
         self._start_without_reservations(reference)
+        self._prices = BidPrices() if self.algorithm.priced else None
         self.planner = self._new_planner(self._ready, self._channel_ready)
 
     @classmethod
@@ -171,7 +173,13 @@ class MultiStage(ReservationProgressBook):
         self, ready: list[Number], channel: Number
     ) -> MultiStageQueue | LiteralPlanner:
         return make_planner(
-            self.algorithm, self._costs, ready, channel, self.now, reference=self._reference
+            self.algorithm,
+            self._costs,
+            ready,
+            channel,
+            self.now,
+            reference=self._reference,
+            prices=self._prices,
         )
 
     @property
