@@ -117,7 +117,7 @@ class BidPrices:
             count = len(self._forecast)
             known = count >= LEAST_FORECAST
             deadlines = sum(task.deadline for task in self._forecast) if known else 0
-            self._horizon = HORIZON * (deadlines / count) if deadlines else 0
+            self._horizon = HORIZON * deadlines / count if deadlines else 0
         return self._horizon
 
     def excess(
