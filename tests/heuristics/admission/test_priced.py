@@ -195,7 +195,8 @@ def test_prices_follow_a_load_that_changes():
 def test_a_long_task_does_not_reject_all_others(base):
     """It takes a node for a hundred times as long as small ones may wait: they use the others."""
     head = Admission(Cluster(4, tau=0, chi=1), f"priced-{base}")
-    small = [Task(f"small-{i}", F(i, 4), F(1, 4), 1) for i in range(60)]
+    loads = [F(3, 10), F(9, 10)]
+    small = [Task(f"small-{i}", F(i, 4), loads[i % 2], 2) for i in range(60)]
     for task in small[:20]:
         assert head.submit(task).accepted
     assert head.submit(Task("long", 5, 100, 110)).accepted
