@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.better import FORM, OURS, PAPERS, Comparison, Row, compared, tables
 from benchmarks.papers.clairvoyant import PLANNERS, SHARES, substream
@@ -29,11 +29,21 @@ from dlopt.problems.multistage import Instance, Reservation, Task, violations
 from dlopt.simulation import ReservationMix, simulate
 from dlopt.simulation.reservations import mamat5
 
-MULTI_STAGE, PRICED = "multi-stage", "priced-multi-stage"
-MIXES = ((0.0, 0.0), (0.3, 1.0), (0.5, 10.0), (0.8, 1.0))
-"""Shares of reservations, and mean intervals between their requests and their starts."""
-LOG_MIXES = ((0.0, 0.0), (0.3, 0.0), (0.3, 3600.0))
-"""Shares of reservations among the jobs of a log, and seconds before their starts."""
+MULTI_STAGE = "multi-stage"
+PRICED = "priced-multi-stage"
+
+
+class Mix(NamedTuple):
+    """Which share of the tasks become reservations, and how long before they are requested."""
+
+    fraction: float
+    advance: float
+
+
+MIXES = (Mix(0.0, 0.0), Mix(0.3, 1.0), Mix(0.5, 10.0), Mix(0.8, 1.0))
+"""Of the workload of the papers, with mean intervals between requests and starts."""
+LOG_MIXES = (Mix(0.0, 0.0), Mix(0.3, 0.0), Mix(0.3, 3600.0))
+"""Of the jobs of a log, with seconds between requests and starts."""
 SET_UP = 10.0
 """Seconds to set up a transmission, and a computation, of the logs with set-up costs."""
 LOADS = (0.5, 1.0)
