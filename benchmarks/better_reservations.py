@@ -51,8 +51,8 @@ SEEDS_FROM = 100
 """The first seed of the workload of the papers. The constants of the prices were chosen on others.
 Windows of logs are counted from the first one."""
 WINDOWS = 10
-_FINEST = 8
-"""Groups of less than one in so many requests are not taken apart in search of a plan."""
+SHOWN = SHARES[::2]
+"""Of the requests that are shown in search of a plan, the smaller ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,21 +172,28 @@ def reject_ratio(instance: Instance, method: str) -> float:
 
 
 def measured(
-    setting: MixedSetting, load: float, seed: int, horizon: float, logs: Path | None, planned: bool
+    setting: MixedSetting, load: float, seed: int, horizon: float, logs: Path | None
 ) -> Row:
-    """Run all methods on a stream, and find a plan that knows all if asked to."""
+    """Run all methods on a stream."""
     workload = setting.tasks(load, seed, horizon, logs)
-    ratios, lost = {}, None
+    ratios = {}
     if not setting.fraction:
         ratios = {name: simulate(workload, name).reject_ratio or 0.0 for name in (*PAPERS, OURS)}
-        if planned:
-            lost = 1 - most_accepted(workload) / len(workload)
     if not setting.set_up:
         mixed = setting.mixed(workload, seed)
         ratios |= {name: reject_ratio(mixed, name) for name in (MULTI_STAGE, PRICED)}
-        if planned and setting.fraction:
-            lost = 1 - most_granted(mixed) / (len(mixed.tasks) + len(mixed.reservations))
-    return Row(setting.parameters(horizon), load, seed, ratios, lost, None)
+    return Row(setting.parameters(horizon), load, seed, ratios, None, None)
+
+
+def clairvoyant_ratio(
+    setting: MixedSetting, load: float, seed: int, horizon: float, logs: Path | None
+) -> float:
+    """Return the share of tasks and reservations that a plan rejects which knows all."""
+    workload = setting.tasks(load, seed, horizon, logs)
+    if not setting.fraction:
+        return 1 - most_accepted(workload) / len(workload)
+    mixed = setting.mixed(workload, seed)
+    return 1 - most_granted(mixed) / (len(mixed.tasks) + len(mixed.reservations))
 
 
 def most_accepted(workload: Workload) -> int:
@@ -202,7 +209,7 @@ def most_accepted(workload: Workload) -> int:
     """
     order = sorted(range(len(workload)), key=workload.loads.__getitem__)
     best, chosen = 0, (workload, PLANNERS[0])
-    for share in SHARES:
+    for share in SHOWN:
         shown = substream(workload, order[: round(share * len(order))])
         for planner in PLANNERS:
             outcome = simulate(shown, planner)
@@ -219,8 +226,7 @@ def most_accepted(workload: Workload) -> int:
 def most_granted(instance: Instance) -> int:
     """Return how many tasks and reservations the best plan accepts that is found; it is checked.
 
-    It is that of `multi-stage`, to which the larger requests are not shown, or those that it cannot
-    accept together with smaller ones.
+    It is that of `multi-stage`, to which the larger requests are not shown.
 
     Raises
     ------
@@ -235,29 +241,13 @@ def most_granted(instance: Instance) -> int:
         return float(one.end - one.start) * one.count
 
     order = sorted((*instance.tasks, *instance.reservations), key=size)
-    tried = [order[: round(share * len(order))] for share in SHARES]
-    tried.append(_compatible(instance, order))
+    tried = [order[: round(share * len(order))] for share in SHOWN]
     shown = max(tried, key=lambda some: _accepted(instance, some))
     plan = decide_all(MULTI_STAGE, _of(instance, shown)).plan()
     found = violations(_of(instance, shown), plan, 1e-9)
     if found:
         raise RuntimeError(f"the plan breaks rules: {found[0]}")
     return _accepted(instance, shown)
-
-
-def _compatible(instance: Instance, order: list[Task | Reservation]) -> list[Task | Reservation]:
-    """Return requests all of which are accepted if no others are shown, the smaller ones first."""
-    kept_ones: list[Task | Reservation] = []
-    waiting = [order]
-    while waiting:
-        group = waiting.pop()
-        trial = [*kept_ones, *group]
-        if _accepted(instance, trial) == len(trial):
-            kept_ones = trial
-        elif len(group) > 1 and len(group) * _FINEST > len(order):
-            half = len(group) // 2
-            waiting += [group[half:], group[:half]]
-    return kept_ones
 
 
 def _accepted(instance: Instance, shown: Sequence[Task | Reservation]) -> int:
@@ -275,16 +265,21 @@ def _of(instance: Instance, shown: Sequence[Task | Reservation]) -> Instance:
 
 def run(wanted: argparse.Namespace, rows: Rows[Row]) -> None:
     """Measure what is missing, seed by seed: first all algorithms, then the plans."""
-    for plans in (0, wanted.plans):
-        for count in range(wanted.seeds):
-            for setting in settings(wanted.logs):
-                for seed in setting.seeds(wanted.seeds)[count : count + 1]:
-                    for load in setting.loads:
-                        horizon = wanted.horizon
-                        known = rows.by_key.get((setting.parameters(horizon), load, seed))
-                        planned = count < plans
-                        if known is None or (planned and known.clairvoyant is None):
-                            rows.add(measured(setting, load, seed, horizon, wanted.logs, planned))
+    streams = [
+        (setting, load, seed, wanted.horizon, wanted.logs, count < wanted.plans)
+        for count in range(wanted.seeds)
+        for setting in settings(wanted.logs)
+        for seed in setting.seeds(wanted.seeds)[count : count + 1]
+        for load in setting.loads
+    ]
+    for setting, load, seed, horizon, logs, _ in streams:
+        if (setting.parameters(horizon), load, seed) not in rows.by_key:
+            rows.add(measured(setting, load, seed, horizon, logs))
+    for setting, load, seed, horizon, logs, planned in streams:
+        known = rows.by_key[setting.parameters(horizon), load, seed]
+        if planned and known.clairvoyant is None:
+            lost = clairvoyant_ratio(setting, load, seed, horizon, logs)
+            rows.add(replace(known, clairvoyant=lost))
 
 
 def comparisons(wanted: argparse.Namespace, rows: Rows[Row]) -> Iterator[tuple[str, Comparison]]:

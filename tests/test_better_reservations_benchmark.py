@@ -11,6 +11,7 @@ from benchmarks.better_reservations import (
     MULTI_STAGE,
     PRICED,
     MixedSetting,
+    clairvoyant_ratio,
     comparisons,
     measured,
     most_accepted,
@@ -44,11 +45,12 @@ def test_settings_of_logs_are_added_where_there_are_logs():
     ],
 )
 def test_a_measured_stream(setting, names):
-    row = measured(setting, 1.0, 3, 2e5, LOGS, True)
+    row = measured(setting, 1.0, 3, 1e5, LOGS)
     assert set(row.ratios) == names
     assert {name for priced, papers in setting.compares for name in (priced, *papers)} <= names
     assert all(0 <= ratio <= 1 for ratio in row.ratios.values())
-    assert 0 <= row.clairvoyant <= min(row.ratios.get(name, 1) for name in (MULTI_STAGE, "mcdf"))
+    lost = clairvoyant_ratio(setting, 1.0, 3, 1e5, LOGS)
+    assert 0 <= lost <= min(row.ratios.get(name, 1) for name in (MULTI_STAGE, "edf-opr-mn"))
 
 
 def test_a_plan_that_knows_all_accepts_no_less_than_the_algorithm():
@@ -68,22 +70,25 @@ def test_windows_of_a_log_are_its_jobs_one_after_the_other():
 
 
 def test_a_run_measures_what_is_missing(monkeypatch):
-    calls = []
+    calls, plans = [], []
 
-    def fake(setting, load, seed, horizon, logs, planned):
-        calls.append((setting, load, seed, planned))
+    def fake(setting, load, seed, horizon, logs):
+        calls.append((setting, load, seed))
         ratios = {**dict.fromkeys((*PAPERS, MULTI_STAGE), 0.4), OURS: 0.2, PRICED: 0.3}
-        lost = 0.1 if planned else None
-        return Row(setting.parameters(horizon), load, seed, ratios, lost, None)
+        return Row(setting.parameters(horizon), load, seed, ratios, None, None)
+
+    def plan(*stream):
+        plans.append(stream)
+        return 0.1
 
     monkeypatch.setattr(benchmark, "measured", fake)
+    monkeypatch.setattr(benchmark, "clairvoyant_ratio", plan)
     wanted = argparse.Namespace(seeds=2, horizon=1e6, logs=LOGS, plans=1)
     with kept(None, benchmark.FORM) as rows:
         benchmark.run(wanted, rows)
         benchmark.run(wanted, rows)
         streams = sum(len(one.loads) for one in settings(LOGS))
-        assert len(rows.by_key) == 2 * streams
-        assert len(calls) == 3 * streams  # a plan of each stream of the first seed, later
+        assert len(calls) == len(rows.by_key) == 2 * streams == 2 * len(plans)
         found = list(comparisons(wanted, rows))
     shares = {(name, round(one.share, 3)) for name, one in found}
     assert shares == {(OURS, 0.667), (PRICED, 0.333)}

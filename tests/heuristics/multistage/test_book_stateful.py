@@ -33,7 +33,7 @@ class ReservationBook(BookMachine):
         chi=st.integers(1, 4),
         number=st.sampled_from([F, F, float]),
         ready=st.integers(0, 3),
-        name=st.sampled_from(["multi-stage", "multi-stage", "priced-multi-stage"]),
+        name=st.sampled_from(["multi-stage", "priced-multi-stage"]),
     )
     def start(self, nodes, tau, chi, number, ready, name):
         self.number = number

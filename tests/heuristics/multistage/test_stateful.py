@@ -29,7 +29,7 @@ class Head(RuleBasedStateMachine):
     @initialize(
         data=st.data(),
         cluster=clusters,
-        algorithm=st.sampled_from(["multi-stage", "multi-stage", "priced-multi-stage"]),
+        algorithm=st.sampled_from(["multi-stage", "priced-multi-stage"]),
     )
     def start(self, data, cluster, algorithm):
         self.cluster = cluster
