@@ -130,7 +130,7 @@ class MixedSetting:
         factor = self.deadlines
         at = min(submitted) + span * seed
         window = stream_from_log(log, at=at, span=span, deadline_factor=factor, **costs)
-        return Workload.of(_in_floats(window.instance))
+        return replace(Workload.of(_in_floats(window.instance)), ids=())
 
     def mixed(self, workload: Workload, seed: int) -> Instance:
         """Return a stream with its reservations."""

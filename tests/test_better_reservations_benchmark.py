@@ -93,3 +93,11 @@ def test_a_run_measures_what_is_missing(monkeypatch):
     shares = {(name, round(one.share, 3)) for name, one in found}
     assert shares == {(OURS, 0.667), (PRICED, 0.333)}
     assert all(not one.is_worse for _, one in found)
+
+
+def test_larger_jobs_of_a_log_are_hidden(monkeypatch):
+    """The whole log as one window, of which no algorithm accepts all jobs."""
+    monkeypatch.setattr(benchmark, "WINDOWS", 1)
+    setting = MixedSetting("jobs.swf", 2.0)
+    ratios = measured(setting, 0.0, 0, 0.0, LOGS).ratios
+    assert 0 < clairvoyant_ratio(setting, 0.0, 0, 0.0, LOGS) <= ratios["edf-iit-2"]
