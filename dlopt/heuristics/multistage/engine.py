@@ -59,10 +59,11 @@ class MultiStage(ReservationProgressBook):
     Several threads may use one: a call waits until those before it have ended. Copies and pickles
     go on by themselves.
 
-    Guarantee, of ``multi-stage``, with prices or without: every accepted task meets its deadline and every accepted
-    reservation starts and ends as promised, for the plan that `plan` returns is valid at all
-    times, and what is accepted changes it only into another valid plan. A task is committed whole
-    once its first transmission starts before `now`; until then it may be planned again.
+    Guarantee, of ``multi-stage``, with prices or without: every accepted task meets its deadline
+    and every accepted reservation starts and ends as promised, for the plan that `plan` returns is
+    valid at all times, and what is accepted changes it only into another valid plan. A task is
+    committed whole once its first transmission starts before `now`; until then it may be planned
+    again.
 
     Source: Mamat 2011, chapter 5, repaired; the modules of this package say how.
 
