@@ -88,14 +88,21 @@ class ConcurrentClients:
     def _run(self, is_reached: Callable[[], bool], then: Callable[[], None]) -> None:
         for thread in self._threads:
             thread.start()
-        with self._answered:
-            seen = self._answered.wait_for(is_reached, PATIENCE)
+        seen = self._are_answered_until(is_reached)
         then()
         self._is_over = True
         for thread in self._threads:
             thread.join(PATIENCE)
         assert seen, "the clients were not answered"
         assert not any(thread.is_alive() for thread in self._threads), "a client hangs"
+
+    def _are_answered_until(self, is_reached: Callable[[], bool]) -> bool:
+        """Wait as long as answers come: how many are wanted is not limited by time."""
+        with self._answered:
+            while not is_reached():
+                if not self._answered.wait(PATIENCE):
+                    return False
+        return True
 
     def _call_repeatedly(self, number: int) -> None:
         draw = random.Random(f"{self._seed} {number}")
