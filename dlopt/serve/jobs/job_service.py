@@ -22,7 +22,7 @@ from dlopt.serve.errors import (
 from dlopt.serve.jobs.event_history import Event, EventHistory
 from dlopt.serve.jobs.job_dispatcher import JobDispatcher
 from dlopt.serve.jobs.job_queue import RETRY_AFTER_S
-from dlopt.serve.jobs.job_records import JobEnd, JobInput, JobRecords, UnfinishedJob
+from dlopt.serve.jobs.job_records import JobInput, JobRecords, UnfinishedJob
 from dlopt.serve.jobs.job_request_reader import read_job_request
 from dlopt.serve.jobs.job_retention import MAX_REMOVED, JobRetention
 from dlopt.serve.jobs.job_runner import RETRY_S, ActiveJob
@@ -91,15 +91,22 @@ class JobService:
         """Queue what is queued in the store, report what was running, and begin to work.
 
         Jobs that are too old are removed, now and every `CLEANUP_INTERVAL_S`.
+
+        Raises
+        ------
+        UnavailableError
+            If the store cannot be read. To write to it is tried again in the background.
         """
+        interrupted = []
         for job in await self._dispatcher.write(self._records.unfinished):
             last = await self._dispatcher.write(partial(self._last_event, job))
             active = ActiveJob(job.id, EventHistory([last]))
             if job.state == "running":
-                await self._dispatcher.end(active, JobEnd("interrupted", SERVER_ENDED))
+                interrupted.append(active)
             else:
                 self._dispatcher.enqueue(active, job.owner, job.priority)
-        await self.remove_expired(time.time())
+        await self._dispatcher.interrupt(interrupted, SERVER_ENDED)
+        await self._try_to_remove_expired()
         self._dispatcher.start()
         self._dispatcher.begin(self._remove_expired_regularly())
 
@@ -309,10 +316,13 @@ class JobService:
     async def _remove_expired_regularly(self) -> None:
         while True:
             await asyncio.sleep(CLEANUP_INTERVAL_S)
-            try:
-                await self.remove_expired(time.time())
-            except Exception:  # the next time it may succeed
-                _LOG.exception("old jobs cannot be removed")
+            await self._try_to_remove_expired()
+
+    async def _try_to_remove_expired(self) -> None:
+        try:
+            await self.remove_expired(time.time())
+        except Exception:  # the next time it may succeed
+            _LOG.exception("old jobs cannot be removed")
 
     async def _read(self, request: Mapping[str, object]) -> JobRequest:
         if self._requests_read >= MAX_REQUESTS_READ:
