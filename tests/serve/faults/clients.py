@@ -44,8 +44,16 @@ class Connection:
         """Return status, version and body of an answer."""
         text = None if body is None else json.dumps(body)
         given = {name.replace("_", "-"): value for name, value in headers.items()}
-        self._client.request(method, path, text, {"Content-Type": "application/json"} | given)
-        response = self._client.getresponse()
+        sent = (method, path, text, {"Content-Type": "application/json"} | given)
+        try:
+            self._client.request(*sent)
+            response = self._client.getresponse()
+        except ConnectionError:  # a kept connection that nobody used was closed: ask on a new one
+            if method != "GET":
+                raise
+            self._client.close()
+            self._client.request(*sent)
+            response = self._client.getresponse()
         tag = response.getheader("ETag")
         found = json.loads(response.read())
         return response.status, None if tag is None else int(tag.strip('"')), found
