@@ -22,7 +22,8 @@ from dlopt.service_api.job_requests import JOB_REQUESTS
 
 BOOK = "/v1/books/{name}"
 JOB = "/v1/jobs/{id}"
-JSON, EVENT_STREAM = "application/json", "text/event-stream"
+JSON = "application/json"
+EVENT_STREAM = "text/event-stream"
 
 
 class Permission(StrEnum):
