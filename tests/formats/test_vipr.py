@@ -83,6 +83,7 @@ def test_cases_cover_everything_or_prove_nothing():
         ("d G 1 OBJ { rnd 1 0 1/3 } -1", "rounded"),
         ("d G 1 OBJ { rnd 1 0 1/0 } -1", "does not follow"),
         ("d G 1 OBJ { asm } -1", "assumptions"),
+        ("d G 1 OBJ { asm 0 } -1", "has no reason"),
     ],
 )
 def test_what_does_not_follow_is_refused(step, why):
@@ -121,6 +122,7 @@ def test_nothing_is_derived():
         ("CON 3 2", "CON 3 3", "more bounds"),
         ("INT 2\n0 1", "INT 2\n0 0", "twice"),
         ("range 1 inf", "range 1 0", "empty"),
+        ("range 1 inf", "interval 1 inf", "infeas or range"),
         (
             "range 1 inf",
             "range 1 1/0",

@@ -93,8 +93,11 @@ class _Reader:
 
     def _claim(self) -> Fraction | None:
         self._begin("RTP")
-        if self._next("infeas or range") == "infeas":
+        kind = self._next("infeas or range")
+        if kind == "infeas":
             return None
+        if kind != "range":
+            raise ValueError("infeas or range is expected")
         low = self._number("the least value")
         if self._next("the largest value") != "inf":
             self.position -= 1
