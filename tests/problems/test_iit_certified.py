@@ -108,7 +108,8 @@ def test_rows_are_accepted_and_no_stronger_ones(case):
     weaker = []
     for name, terms, sign, side in rows:
         changes = [(terms, side + sign * TINY)]
-        for column in () if name[:-2] in program.names and sign == 1 else [*terms][::2]:
+        some = {*[*terms][::2], *[*terms][-1:]}
+        for column in () if name[:-2] in program.names and sign == 1 else some:
             changes.append(({**terms, column: terms[column] - sign * TINY}, side))
         for more, least in changes:
             one = [(name, more, sign, least)]
