@@ -64,7 +64,7 @@ def certify_completion(instance: Instance, claim: Fraction) -> BoundCertificate:
     >>> certify_completion(instance, Fraction(5))
     Traceback (most recent call last):
     ...
-    dlopt.models.iit.proof_cases.ProofError: a plan may be complete before what is claimed
+    dlopt.models.iit.proof_program.ProofError: a plan may be complete before what is claimed
     """
     return _with_few_digits(instance, claim, "completion", claim, None)
 

@@ -43,7 +43,7 @@ from fractions import Fraction
 
 from dlopt.arithmetic import exact
 from dlopt.certificates import StatedConstraint, StatedProgram
-from dlopt.problems.iit.certified_rows import ONE, ZERO, StrongestRow
+from dlopt.problems.iit.certified_rows import ONE, ZERO, StrongestRow, flaw_of_rows
 from dlopt.problems.iit.data import Instance
 
 _NUMBER = r"(0|[1-9]\d{0,6})"
@@ -110,15 +110,10 @@ class ChunkProgram:
             return "it leaves out chunks of nodes that differ"
         if any(not program.names[column].startswith("z_") for column in program.integers):
             return "a column is integral that need not be"
-        for name, row in program.constraints:
-            if not self._holds(name, row):
-                return f"{name}: it is no constraint of the plans"
-        return None
+        return flaw_of_rows(program, self._holds)
 
     def _holds(self, name: str, row: StatedConstraint) -> bool:
         """Tell whether every plan satisfies a row."""
-        if name.removesuffix("_G") in self.names and row.sign == 1:
-            return StrongestRow({}).implies(row, self.program)
         column = name.removesuffix("_L")
         if column in self.names:
             most = {"z": ONE, "x": self.load, "y": self.longest, "t": self.limit}[column[0]]

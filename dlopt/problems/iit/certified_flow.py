@@ -37,7 +37,7 @@ from itertools import pairwise
 
 from dlopt.arithmetic import exact
 from dlopt.certificates import StatedConstraint, StatedProgram
-from dlopt.problems.iit.certified_rows import ONE, ZERO, StrongestRow
+from dlopt.problems.iit.certified_rows import ONE, ZERO, StrongestRow, flaw_of_rows
 from dlopt.problems.iit.data import Instance
 
 _NUMBER = r"(0|[1-9]\d{0,6})"
@@ -88,15 +88,10 @@ class FlowProgram:
             return "a node is ready before the first instant"
         if not all(map(_COLUMN.fullmatch, self.program.names)) or self.program.integers:
             return "its columns are not those of flows"
-        for name, row in self.program.constraints:
-            if not self._holds(name, row):
-                return f"{name}: it is no constraint of the plans"
-        return None
+        return flaw_of_rows(self.program, self._holds)
 
     def _holds(self, name: str, row: StatedConstraint) -> bool:
         """Tell whether every plan satisfies a row."""
-        if name.removesuffix("_G") in self.names and row.sign == 1:
-            return StrongestRow({}).implies(row, self.program)
         column = name.removesuffix("_L")
         if column in self.names:
             most = self.limit if column == "t" else self.load

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -42,3 +42,23 @@ class StrongestRow(NamedTuple):
         stated = {program.names[column]: -row.sign * a for column, a in row.terms.items()}
         names = stated.keys() | self.terms.keys()
         return all(stated.get(name, ZERO) <= self.terms.get(name, ZERO) for name in names)
+
+
+def flaw_of_rows(
+    program: StatedProgram, holds: Callable[[str, StatedConstraint], bool]
+) -> str | None:
+    """Return the first row that some plan may not satisfy, or None if there is none.
+
+    Parameters
+    ----------
+    program : StatedProgram
+    holds : callable
+        Tells of a row with its name whether every plan satisfies it; that columns are at least 0 is
+        known.
+    """
+    at_least_nothing, names = StrongestRow({}), {f"{name}_G" for name in program.names}
+    for name, row in program.constraints:
+        is_bound = name in names and at_least_nothing.implies(row, program)
+        if not is_bound and not holds(name, row):
+            return f"{name}: it is no constraint of the plans"
+    return None
