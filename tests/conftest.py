@@ -87,3 +87,12 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     slow_tests.register(config)
+
+
+def pytest_xdist_make_scheduler(config, log):
+    """Distribute whole modules, the longest first, where groups are asked for."""
+    if config.getoption("dist") == "loadgroup":
+        from tests.distribution import ModuleScheduling
+
+        return ModuleScheduling(config, log)
+    return None

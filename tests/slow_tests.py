@@ -81,8 +81,20 @@ def _runs_tests(config: pytest.Config) -> bool:
     return hasattr(config, "workerinput") or not config.getoption("numprocesses", default=None)
 
 
+def without_group(nodeid: str) -> str:
+    """Return the name of a test without the group that pytest-xdist adds to it.
+
+    Examples
+    --------
+    >>> without_group("tests/test_api.py::test_a[x@y]@mypy")
+    'tests/test_api.py::test_a[x@y]'
+    """
+    at = nodeid.rfind("@")
+    return nodeid[:at] if at > nodeid.rfind("]") else nodeid
+
+
 def _name(test: pytest.Item | pytest.TestReport) -> str:
-    return test.nodeid.split("@")[0]  # without the group of pytest-xdist
+    return without_group(test.nodeid)
 
 
 class _LeavingOut:
