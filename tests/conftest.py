@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis.internal import entropy
 
 from tests import slow_tests
+from tests.examples import EXAMPLES
 from tests.method_table import own_method_table
 
 # A shell that runs the tests in the background has them ignore interrupts, and what they start.
@@ -19,7 +20,7 @@ QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
 settings.register_profile(
     "ci",
-    max_examples=60,
+    max_examples=EXAMPLES,
     deadline=None,
     derandomize=True,
     print_blob=True,
