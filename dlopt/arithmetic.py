@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, is_dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, TypeAlias, TypeGuard, TypeVar
 
 from dlopt.long_integers import integer_from, text_of
@@ -59,6 +60,11 @@ def exact(number: Number) -> Fraction:
         return number
     if not isinstance(number, float) or (number.is_integer() and abs(number) < _WHOLE):
         return Fraction(number)
+    return _printed_decimal(number)
+
+
+@lru_cache(maxsize=1 << 14)  # checks read the numbers of one instance again and again
+def _printed_decimal(number: float) -> Fraction:
     return Fraction(*Decimal(float.__repr__(number)).as_integer_ratio())
 
 

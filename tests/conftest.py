@@ -11,6 +11,7 @@ from hypothesis.internal import entropy
 from tests import slow_tests
 from tests.examples import EXAMPLES
 from tests.method_table import own_method_table
+from tests.remembered_strategies import remember
 
 # A shell that runs the tests in the background has them ignore interrupts, and what they start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -34,6 +35,8 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 # Hypothesis would save, seed and restore the global generator of NumPy around each example, which
 # takes a fifth of the time of a short one. Nothing here uses it: ruff (NPY002) sees to that.
 entropy.NP_RANDOM = "is not managed"
+
+remember()
 
 
 gc.set_threshold(2_000, 20, 50)
