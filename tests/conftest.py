@@ -94,8 +94,8 @@ def pytest_configure(config):
 
 
 def pytest_xdist_make_scheduler(config, log):
-    """Distribute whole modules, the longest first, where groups are asked for."""
-    if config.getoption("dist") == "loadgroup":
+    """Distribute whole modules, the longest first, where whole modules are asked for."""
+    if config.getoption("dist") == "loadfile":
         from tests.distribution import ModuleScheduling
 
         return ModuleScheduling(config, log)

@@ -1,9 +1,9 @@
 """Which process of pytest-xdist runs which tests: whole modules, those that take longest first.
 
-What the tests of a module share (fixtures, instances, answers of `once.solve`) is then made in one
-process, and not in each. The distributions of pytest-xdist have no use of how long tests take, and
-by its `loadgroup` a test without a group is distributed alone: so many messages, and so many lists
-of finished tests that are searched, take two milliseconds for each test.
+What the tests of a module share (fixtures, instances, answers that are kept) is made in one process
+and not in each. The distributions of pytest-xdist have no use of how long tests take; those that
+distribute tests one by one make each process prepare what others have, and with so many tests they
+search lists of finished ones for two milliseconds a test.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import pytest
 from xdist.report import report_collection_diff
 from xdist.workermanage import parse_tx_spec_config
 
-from tests.slow_tests import slow_tests, without_group
+from tests.slow_tests import slow_tests
 
 if TYPE_CHECKING:
     from xdist.workermanage import WorkerController
@@ -27,34 +27,32 @@ AHEAD = 2
 """Tests that a process has while there are more: it runs one only when it knows the next."""
 
 
-def unit_of(nodeid: str) -> str:
-    """Return what one process runs as a whole: the group of a test, or else its module.
+def module_of(nodeid: str) -> str:
+    """Return the file of a test.
 
     Examples
     --------
-    >>> unit_of("tests/test_api.py::test_a[x@y]"), unit_of("tests/test_api.py::test_b[1]@mypy")
-    ('tests/test_api.py', '@mypy')
+    >>> module_of("tests/test_api.py::TestA::test_b[x::y]")
+    'tests/test_api.py'
     """
-    at = nodeid.rfind("@")
-    return nodeid[at:] if at > nodeid.rfind("]") else nodeid.split("::", 1)[0]
+    return nodeid.split("::", 1)[0]
 
 
-def units(collection: Sequence[str], seconds: dict[str, float]) -> list[list[int]]:
-    """Return the places of the tests in the collection, by unit; the longest unit is first.
+def modules(collection: Sequence[str], seconds: dict[str, float]) -> list[list[int]]:
+    """Return the places of the tests in the collection, by module; the longest module is first.
 
     Examples
     --------
-    >>> units(["a.py::x", "a.py::y", "b.py::x", "a.py::z@b"], {"b.py::x": 2.0, "a.py::z": 1.5})
-    [[2], [3], [0, 1]]
+    >>> modules(["a.py::x", "a.py::y", "b.py::x", "a.py::z"], {"b.py::x": 2.0})
+    [[2], [0, 1, 3]]
     """
     parts: dict[str, list[int]] = {}
     lengths: dict[str, float] = {}
     for index, nodeid in enumerate(collection):
-        unit = unit_of(nodeid)
-        parts.setdefault(unit, []).append(index)
-        took = seconds.get(without_group(nodeid), TYPICAL_S)
-        lengths[unit] = lengths.get(unit, 0.0) + took
-    return [parts[unit] for unit in sorted(parts, key=lambda unit: -lengths[unit])]
+        module = module_of(nodeid)
+        parts.setdefault(module, []).append(index)
+        lengths[module] = lengths.get(module, 0.0) + seconds.get(nodeid, TYPICAL_S)
+    return [parts[module] for module in sorted(parts, key=lambda module: -lengths[module])]
 
 
 class ModuleScheduling:
@@ -98,7 +96,7 @@ class ModuleScheduling:
             if not self._all_collected_the_same():
                 return
             self.collection = next(iter(self.collections.values()))
-            self.waiting.extend(units(self.collection, slow_tests()))
+            self.waiting.extend(modules(self.collection, slow_tests()))
         for node in self.nodes:
             self._send(node)
 
@@ -129,13 +127,13 @@ class ModuleScheduling:
         raise NotImplementedError
 
     def _send(self, node: WorkerController) -> None:
-        """Send units until the process has enough to go on; it ends when no more are left."""
+        """Send modules until the process has enough to go on; it ends when no more are left."""
         if node.shutting_down:
             return
         while self.waiting and len(self.pending[node]) <= AHEAD:
-            unit = self.waiting.popleft()
-            self.pending[node].update(dict.fromkeys(unit))
-            node.send_runtest_some(unit)
+            tests = self.waiting.popleft()
+            self.pending[node].update(dict.fromkeys(tests))
+            node.send_runtest_some(tests)
         if not self.waiting:
             node.shutdown()
 

@@ -89,7 +89,7 @@ def left_out(items: Sequence[pytest.Item]) -> list[pytest.Item]:
 def _seconds(item: pytest.Item, known: dict[str, float]) -> float:
     """Return what a test takes under `--fast`."""
     share = FAST_EXAMPLES / EXAMPLES if item.get_closest_marker("property") else 1
-    return known.get(_name(item), 0.0) * share
+    return known.get(item.nodeid, 0.0) * share
 
 
 def _processor_time_s() -> float:
@@ -116,22 +116,6 @@ def _controller(config: pytest.Config) -> Any:
 def _runs_tests(config: pytest.Config) -> bool:
     """Return whether this process runs tests: the parent of workers does not."""
     return hasattr(config, "workerinput") or not config.getoption("numprocesses", default=None)
-
-
-def without_group(nodeid: str) -> str:
-    """Return the name of a test without the group that pytest-xdist adds to it.
-
-    Examples
-    --------
-    >>> without_group("tests/test_api.py::test_a[x@y]@mypy")
-    'tests/test_api.py::test_a[x@y]'
-    """
-    at = nodeid.rfind("@")
-    return nodeid[:at] if at > nodeid.rfind("]") else nodeid
-
-
-def _name(test: pytest.Item | pytest.TestReport) -> str:
-    return without_group(test.nodeid)
 
 
 class _LeavingOut:
@@ -169,7 +153,7 @@ class Measuring:
     def pytest_collection_modifyitems(self, items):
         seconds = slow_tests()
         for item in items:
-            name = _name(item)
+            name = item.nodeid
             if name.startswith(self.paths) and seconds.get(name, 0.0) < MEASURED_S:
                 item.add_marker("measured")
 
@@ -227,7 +211,7 @@ class _Recording:
 
     def pytest_runtest_logreport(self, report):
         if report.when == "teardown":
-            self.seconds[_name(report)] = dict(report.user_properties).get("processor_time_s", 0.0)
+            self.seconds[report.nodeid] = dict(report.user_properties).get("processor_time_s", 0.0)
 
     def pytest_sessionfinish(self):
         if self.is_parent:

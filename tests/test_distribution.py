@@ -7,13 +7,13 @@ from types import SimpleNamespace
 import pytest
 
 from tests import distribution
-from tests.distribution import AHEAD, ModuleScheduling, unit_of
+from tests.distribution import AHEAD, ModuleScheduling, module_of
 
 SECONDS = {"b.py::1": 9.0, "c.py::3": 20.0}
 TESTS = [f"{module}.py::{k}" for module in "abc" for k in range(5)]
-TESTS += [f"{module}.py::grouped{k}@together" for module in "ab" for k in range(3)]
-FIRST_TO_LAST = ["c.py", "b.py", "@together", "a.py"]
-"""The group has six short tests, and a module five."""
+TESTS += [f"d.py::{k}" for k in range(6)]
+FIRST_TO_LAST = ["c.py", "b.py", "d.py", "a.py"]
+"""Of two modules with short tests alone, one has more of them."""
 
 
 class FakeNode:
@@ -78,17 +78,17 @@ def run_all(scheduling: ModuleScheduling, nodes: list[FakeNode]) -> list[tuple[s
     return ran
 
 
-def test_every_test_runs_once_and_a_unit_in_one_process(scheduling) -> None:
+def test_every_test_runs_once_and_a_module_in_one_process(scheduling) -> None:
     ran = run_all(scheduling, started(scheduling))
     assert sorted(test for _, test in ran) == sorted(TESTS)
-    for unit in FIRST_TO_LAST:
-        assert len({node for node, test in ran if unit_of(test) == unit}) == 1
+    for module in FIRST_TO_LAST:
+        assert len({node for node, test in ran if module_of(test) == module}) == 1
     assert len({node for node, _ in ran}) == 2
 
 
-def test_units_begin_by_their_length(scheduling) -> None:
+def test_modules_begin_by_their_length(scheduling) -> None:
     ran = run_all(scheduling, started(scheduling))
-    assert list(dict.fromkeys(unit_of(test) for _, test in ran)) == FIRST_TO_LAST
+    assert list(dict.fromkeys(module_of(test) for _, test in ran)) == FIRST_TO_LAST
 
 
 def test_what_a_process_that_ends_had_is_run_by_others_but_for_the_test_that_ended_it(
