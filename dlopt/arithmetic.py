@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, is_dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, TypeAlias, TypeGuard, TypeVar
 
 from dlopt.long_integers import integer_from, text_of
@@ -281,9 +281,17 @@ class PrintableRecord:
 
 
 def _record_text(record: Any) -> str:
-    shown_fields = (one.name for one in fields(record) if one.repr)
-    parts = (f"{name}={_printed(getattr(record, name))}" for name in shown_fields)
-    return f"{type(record).__qualname__}({', '.join(parts)})"
+    kind = type(record)
+    try:
+        parts = [f"{name}={getattr(record, name)!r}" for name in _shown_fields(kind)]
+    except ValueError:
+        parts = [f"{name}={_printed(getattr(record, name))}" for name in _shown_fields(kind)]
+    return f"{kind.__qualname__}({', '.join(parts)})"
+
+
+@cache
+def _shown_fields(kind: Any) -> tuple[str, ...]:
+    return tuple(one.name for one in fields(kind) if one.repr)
 
 
 def _printed(thing: object) -> str:
