@@ -12,8 +12,9 @@ import statistics
 import sys
 import time
 from argparse import ArgumentParser
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from benchmarks.papers.bag_runs import BASE, experiments, pooled
 from dlopt import solve
@@ -21,6 +22,7 @@ from dlopt.generation.bag import gds
 from dlopt.heuristics.bag.gds import GdsScheduler
 from dlopt.heuristics.bag.gds_local_search import GdsLocalSearch
 from dlopt.heuristics.bag.instance_arrays import InstanceArrays
+from dlopt.plotting.line_charts import Curve, DataPoint, Panel, plot_curves
 from dlopt.problems.bag import Instance
 from dlopt.result import Limits, Status
 from dlopt.simulation.replications import estimate
@@ -138,14 +140,44 @@ def targets(outcomes: Sequence[Outcome]) -> Iterator[tuple[str, bool]]:
     yield f"never fewer critical tasks than EDF: fewer in {critical}", critical == 0
 
 
+def draw(path: Path, outcomes: Mapping[int, Sequence[Outcome]]) -> None:
+    """Draw which share of all tasks is on time, and critical and on time, over their number."""
+    panels: list[Panel] = []
+    for level, label in ((1, "on time (% of all tasks)"), (0, "critical and on time (%)")):
+        curves = [
+            Curve(
+                name,
+                tuple(
+                    _point(tasks, [one.values[name][level] for one in found])
+                    for tasks, found in outcomes.items()
+                ),
+            )
+            for name in METHODS
+        ]
+        if level:
+            bounds = (
+                _point(tasks, [one.bound for one in found]) for tasks, found in outcomes.items()
+            )
+            curves.append(Curve("no more than", tuple(bounds)))
+        panels.append((label, tuple(curves)))
+    title = "The grid of Liu, Baskiyar and Li 2007: GDS, EDF, and local search over GDS"
+    plot_curves(panels, path, axis="tasks", title=title)
+
+
+def _point(tasks: int, counts: Sequence[float]) -> DataPoint:
+    return DataPoint(tasks, *estimate([100 * count / tasks for count in counts]))
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print a table of the grid and one of small grids, then the targets."""
     parser = ArgumentParser(prog="python -m benchmarks.bag_local_search", description=main.__doc__)
     parser.add_argument("--runs", type=int, default=20, help="instances of each size")
     parser.add_argument("--tasks", type=int, nargs="*", default=TASKS)
     parser.add_argument("--small", type=int, nargs="*", default=(8, 12, 16, 20))
+    parser.add_argument("--plot", type=Path, help="draw the grid's rows here")
     given = parser.parse_args(arguments)
     found: list[Outcome] = []
+    drawn: dict[int, list[Outcome]] = {}
     for kind, sizes, measured in (
         ("grid", given.tasks, grid_outcomes),
         ("small", given.small, small_outcomes),
@@ -154,8 +186,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for size in sizes:
             outcomes = measured(size, given.runs)
             print(f"| {size:,} | {' | '.join(row(outcomes))} |", flush=True)
-            found += outcomes if kind == "grid" else []
+            if kind == "grid":
+                found += outcomes
+                drawn[size] = outcomes
         print()
+    if given.plot and drawn:
+        draw(given.plot, drawn)
     missed = 0
     for words, met in targets(found) if found else ():
         missed += not met

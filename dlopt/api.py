@@ -280,7 +280,15 @@ def compare(
             rows.append(ComparisonRow(entry, found, None))
     rows = _cross_checked(instance, goal, rows)
     compared = _with_gaps(instance, goal, rows, stated=not certified)
-    return replace(compared, skipped=tuple(skipped), certified=certified)
+    read = {f"{name}.{key}": one for name, of in settings.items() for key, one in of.items()}
+    return replace(
+        compared,
+        skipped=tuple(skipped),
+        certified=certified,
+        limits=limits,
+        seed=seed,
+        options=read,
+    )
 
 
 def _with_gaps(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from dlopt.aliases import renamed_property
@@ -12,8 +13,9 @@ from dlopt.errors import DloptError
 from dlopt.plan_classes import is_in_class_of
 from dlopt.presented_record import TabularRecord
 from dlopt.problems.validated_record import Header
+from dlopt.proven_reference import Gap
 from dlopt.registry import Method
-from dlopt.result import Result, Status
+from dlopt.result import NO_LIMITS, Limits, Result, Status
 from dlopt.result_checker import InvalidResultError
 
 
@@ -26,10 +28,11 @@ class ComparisonRow(PrintableRecord):
     method : Method
     result : Result or None
         None if the method failed, or its result was invalid.
-    gap_to_best : float or None
+    gap_to_best : float, tuple of float, or None
         The gap to the proven optimum: ``|value - optimum| / |optimum|``, where dates count from
         `Result.origin`; if no optimum is proven, the gap to the best bound of all methods that
-        holds for the plan class of the value. None where there is nothing to compare.
+        holds for the plan class of the value. Of a lexicographic objective the gap of each level.
+        None where there is nothing to compare.
         (`Result.gap` is ``|value - bound| / |value|`` with the result's own bound.)
     error : DloptError or None
         Why there is no result.
@@ -37,7 +40,7 @@ class ComparisonRow(PrintableRecord):
 
     method: Method
     result: Result[Any] | None
-    gap_to_best: float | None
+    gap_to_best: Gap | None
     error: DloptError | None = None
 
     behind = renamed_property("behind", "gap_to_best")
@@ -79,6 +82,10 @@ class Comparison(TabularRecord):
         Best known values of the instance that gaps are relative to, as no method of the comparison
         has proven as much. They are claims of its file, and have not been proven again; where
         certificates are asked for, they do not count.
+    limits, seed
+        What `dlopt.compare` was given.
+    options : mapping of str to object
+        Those that it was given, as ``METHOD.option``.
     """
 
     PRESENTED_BY: ClassVar[str] = "dlopt.presentation.comparisons"
@@ -91,6 +98,9 @@ class Comparison(TabularRecord):
     contradictions: tuple[Contradiction, ...] = ()
     certified: bool = False
     stated: tuple[Result[Any], ...] = ()
+    limits: Limits = NO_LIMITS
+    seed: int = 0
+    options: Mapping[str, object] = field(default_factory=dict)
 
     left_out = renamed_property("left_out", "skipped")
     measured_from = renamed_property("measured_from", "gap_reference")

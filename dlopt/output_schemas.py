@@ -99,9 +99,9 @@ class ResultOutput(Envelope, Answer):
 class ComparisonRowOutput(Answer):
     """One method in a comparison; its `solution` is always None."""
 
-    gap_to_optimum: float | None
-    """|value - optimum| / |optimum|; None if no optimum is proven."""
-    gap_to_bound: float | None
+    gap_to_optimum: float | list[float] | None
+    """|value - optimum| / |optimum|, of levels each; None if no optimum is proven."""
+    gap_to_bound: float | list[float] | None
     """Where no optimum is proven: |value - bound| / |bound|; the gap to optimum is no larger."""
     failure: str | None
     """Why there is no result."""
@@ -124,6 +124,11 @@ class ComparedInstance(TypedDict):
     objective: str
     certified: bool
     """Whether bounds and optima count only with a certificate that is accepted."""
+    limits: dict[str, Levels]
+    """What each method might spend; None is no limit."""
+    seed: int
+    options: dict[str, object]
+    """Those that were given, as METHOD.option."""
     rows: list[ComparisonRowOutput]
     skipped: list[SkippedOutput]
     contradictions: list[dict[str, object]]

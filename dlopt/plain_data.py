@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import fields
 from fractions import Fraction
 from typing import Any
 
@@ -61,6 +62,12 @@ def comparison_to_data(compared: Comparison) -> dict[str, Any]:
         "hash": hashed,
         "objective": compared.objective,
         "certified": compared.certified,
+        "limits": {
+            field.name: io.value_to_data(getattr(compared.limits, field.name))
+            for field in fields(compared.limits)
+        },
+        "seed": compared.seed,
+        "options": dict(compared.options),
         "rows": rows,
         "skipped": [{"method": name, "reason": why} for name, why in compared.skipped],
         "contradictions": [

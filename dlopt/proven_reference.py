@@ -13,15 +13,17 @@ Examples
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from dlopt.arithmetic import Number, is_finite
 from dlopt.plan_classes import is_in_class_of
 from dlopt.problems.validated_record import BestKnown
-from dlopt.result import Objective, Result, Status, Value, relative_gap
+from dlopt.result import Objective, Result, Status, Value, levels_of, relative_gap
 
 ItemT = TypeVar("ItemT")
 Results = Sequence[Result[object]]
+Gap: TypeAlias = float | tuple[float, ...]
+"""A relative gap, of a lexicographic objective one of each level."""
 
 
 def proven_best(
@@ -127,23 +129,35 @@ def stated_proofs(
 
 def gap_to_proven(
     goal: Objective, found: Result[object] | None, exact: Results, others: Results
-) -> float | None:
+) -> Gap | None:
     """Return the gap of a value to the proven optimum, or else to the best bound of its class.
 
     Returns
     -------
-    float or None
-        None for lexicographic objectives, and where nothing is proven of the class.
+    float, tuple of float, or None
+        Of a lexicographic objective the gap of each level. None where nothing is proven of the
+        class, or the value or a level of it is not 0 and what is proven is.
+
+    Examples
+    --------
+    >>> goal = Objective("few-then-much", "min", ("few", "much"))
+    >>> best = Result(Status.OPTIMAL, value=(1, 4), bound=(1, 4), plan_class="any")
+    >>> gap_to_proven(goal, Result(Status.FEASIBLE, value=(1, 5)), [best], [])
+    (0.0, 0.25)
     """
-    if found is None or found.value is None or isinstance(found.value, tuple):
+    if found is None or found.value is None:
         return None
-    if not is_finite(found.value):  # a method that is unsound may claim anything
+    if not all(map(is_finite, levels_of(found.value))):  # an unsound method may claim anything
         return None
     reference = proven_best(goal, exact, others, found)
     if reference is None or not is_in_class_of(found, reference):
         return None
     best = reference.value if reference.status is Status.OPTIMAL else reference.bound
-    if best is None or isinstance(best, tuple):
+    if best is None or isinstance(best, tuple) is not isinstance(found.value, tuple):
         return None
-    gap = relative_gap(found.value, best, reference.origin)
-    return None if gap is None else float(gap)
+    pairs = zip(levels_of(found.value), levels_of(best), strict=True)
+    gaps = [relative_gap(value, level, reference.origin) for value, level in pairs]
+    floats = tuple(float(gap) for gap in gaps if gap is not None)
+    if len(floats) < len(gaps):
+        return None
+    return floats if isinstance(best, tuple) else floats[0]

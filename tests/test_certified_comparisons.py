@@ -95,6 +95,18 @@ def test_texts_and_json_say_what_counts(compared: dict[str, Comparison]) -> None
     assert comparison_to_data(plain)["certified"] is False
 
 
+def test_a_comparison_states_what_it_was_asked_for() -> None:
+    chunks = {"installments": "2"}
+    limits = dlopt.Limits(work=5, gap=0.25)
+    found = dlopt.compare(
+        dlopt.load("iit/three-nodes"), ["opr", "exact"], limits=limits, seed=3, options=chunks
+    )
+    assert (found.limits, found.seed, found.options) == (limits, 3, {"exact.installments": 2})
+    data = comparison_to_data(found)
+    assert data["limits"]["work"] == 5 and data["limits"]["time_s"] is None
+    assert (data["seed"], data["options"]) == (3, {"exact.installments": 2})
+
+
 def test_a_claim_of_a_heuristic_needs_a_certificate_too(method_table: MethodTable) -> None:
     def prophet(instance: Any, **rest: Any) -> Result[Any]:
         plan = dlopt.solve(instance, "heft").solution

@@ -24,7 +24,7 @@ def bound(value: Any, plan_class: PlanClass = "any") -> Result[Any]:
     return Result(Status.BOUND, bound=value, plan_class=plan_class)
 
 
-def optimum(value: int, method: str = "", plan_class: PlanClass = "any") -> Result[Any]:
+def optimum(value: Any, method: str = "", plan_class: PlanClass = "any") -> Result[Any]:
     return Result(Status.OPTIMAL, value=value, bound=value, method=method, plan_class=plan_class)
 
 
@@ -67,6 +67,22 @@ def test_what_has_no_gap() -> None:
     assert gap_to_proven(LEAST, bound(4), [bound(4)], []) is None
     assert gap_to_proven(LEAST, None, [bound(4)], []) is None
     assert gap_to_proven(LEAST, PLAN, [Result(Status.UNKNOWN, reason="none")], []) is None
+
+
+def test_the_gap_of_levels_is_a_gap_of_each() -> None:
+    best = optimum((2, 4), plan_class="any")
+    gaps = {
+        value: gap_to_proven(
+            LEAST, Result(Status.FEASIBLE, value=value, plan_class="any"), [best], []
+        )
+        for value in [(2, 4), (2, 5), (3, 3), (math.inf, 4)]
+    }
+    assert gaps == {(2, 4): (0, 0), (2, 5): (0, 0.25), (3, 3): (0.5, 0.25), (math.inf, 4): None}
+    none_late = optimum((0, 4), plan_class="any")
+    late = Result[Any](Status.FEASIBLE, value=(1, 4), plan_class="any")
+    assert gap_to_proven(LEAST, late, [none_late], []) is None  # one is no multiple of nothing
+    below = dlopt.compare(dlopt.load("bag/counterexamples/gds-below-edf"), ["gds", "edf", "exact"])
+    assert [row.gap_to_best for row in below.rows] == [(0, pytest.approx(1 / 3)), (0, 0), (0, 0)]
 
 
 def test_heuristics_and_a_bound_are_compared_without_an_exact_method() -> None:

@@ -246,11 +246,27 @@ def _section(
         "anchor": quote(f"{problem}-{objective}"),
         "proven": len({j.record.key.hash for j in group if j.record.status is Status.OPTIMAL}),
         "methods": [summarise_method(label, own) for label, own in labelled.items()],
+        "measured_on_fewer": _measured_on_fewer(labelled, len(by_hash)),
         "families": families,
         "family_gaps": _family_gaps(labelled, families) if len(families) > 1 else {},
         "charts": _charts(labelled),
         "instances": [_instance(own, gallery) for own in by_hash.values()],
     }
+
+
+def _measured_on_fewer(
+    labelled: Mapping[str, Sequence[EvaluatedRecord]], instances: int
+) -> list[str]:
+    """Return the methods with gaps on some of the instances, each with their number."""
+    hashes = {
+        label: {j.record.key.hash for j in own if j.gap is not None}
+        for label, own in labelled.items()
+    }
+    return [
+        f"{label} ({len(found)} of {instances})"
+        for label, found in hashes.items()
+        if 0 < len(found) < instances
+    ]
 
 
 def _unmeasured(group: Sequence[EvaluatedRecord]) -> Iterator[str]:

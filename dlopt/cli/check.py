@@ -72,6 +72,9 @@ def check(
         out.print(result_tables.verification(found, used, values), soft_wrap=True)
         if certificate is not None and not found:
             out.print(f"[green]proven[/green]: {_proven(plan)}", soft_wrap=True)
+        elif certificate is None and not found and isinstance(plan, Result):
+            for claim in result_tables.unverified_claims(instance.problem, plan):
+                out.print(claim, soft_wrap=True)
         for line in result_tables.violations(instance, plan, found):
             out.print(line)
         floats = solution is not None and not is_exact(numbers_of(solution))

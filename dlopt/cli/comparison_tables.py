@@ -34,8 +34,8 @@ from dlopt.result import Objective, Result, Status, Value, levels_of
 from dlopt.result_checker import values_of
 
 _PROOFS = {
-    "exact": "certified in exact arithmetic",
-    "certificate": "certified in exact arithmetic, can be written as a VIPR file",
+    "exact": "proven in exact arithmetic",
+    "certificate": "proven in exact arithmetic, can be written as a VIPR file",
     "solver": "reported by the solver in floating point, not certified",
     "floats": "closed form, up to rounding",
 }
@@ -89,7 +89,7 @@ def _headings(*objectives: str) -> list[str]:
 
 def notes(named: Named, *, fractions: bool = False) -> Iterator[str]:
     """Yield the lines below the table: how to read it, reasons, and skipped methods."""
-    gaps = dict.fromkeys(gap_note(compared.gap_reference) for _, compared in named)
+    gaps = dict.fromkeys(gap_note(compared) for _, compared in named)
     yield from filter(None, gaps)
     if any(compared.certified for _, compared in named):
         yield CERTIFIED_NOTE

@@ -155,6 +155,24 @@ def verification(found: Sequence[Violation], tolerance: float, values: Mapping[s
     return f"[green]valid[/green], verified: {precision(tolerance)}; {texts}"
 
 
+def unverified_claims(stem: str, result: Result[Any]) -> Iterator[str]:
+    """Yield a line if a result claims a bound, or that there is no plan: only a proof shows that.
+
+    Examples
+    --------
+    >>> print(*unverified_claims("dag", Result(Status.OPTIMAL, value=73, bound=73)))
+    not verified: that no plan has a better value than 73 (--certificate FILE verifies a proof)
+    """
+    if result.status is Status.INFEASIBLE:
+        claim = "that there is no plan"
+    elif result.bound is not None:
+        claim = f"that no plan has a better value than {amount(result.bound)}"
+    else:
+        return
+    how = "" if problem(stem).certified is None else " (--certificate FILE verifies a proof)"
+    yield f"not verified: {claim}{how}"
+
+
 def families(stem: str, found: Sequence[Family]) -> Iterator[str]:
     """Yield the families of a problem with their parameters, and what these mean, as lines."""
     meanings: dict[str, dict[str, list[str]]] = {}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
 
 from dlopt.api import Comparison, ComparisonRow
 from dlopt.errors import printable
@@ -58,11 +57,13 @@ CERTIFIED_NOTE = "certified: bounds and optima count only with a certificate tha
 """What is printed below a table whose methods were asked for certificates."""
 
 
-def gap_note(reference: Literal["optimum", "bound"] | None) -> str | None:
-    """Return how the gap of a comparison is computed; None if it has none."""
-    if reference == "bound":
+def gap_note(comparison: Comparison) -> str | None:
+    """Return how the gaps of a comparison are computed; None if it has none."""
+    if all(row.gap_to_best is None for row in comparison.rows):
+        return None
+    if comparison.gap_reference == "bound":
         return f"*: {GAP} is at most |value - bound| / |bound|; no optimum is proven"
-    return None if reference is None else f"{GAP}: |value - optimum| / |optimum|"
+    return f"{GAP}: |value - optimum| / |optimum|"
 
 
 def stated_notes(comparison: Comparison) -> Iterator[str]:
@@ -94,7 +95,7 @@ def gap_text(comparison: Comparison, row: ComparisonRow) -> str:
 
 
 def _notes(comparison: Comparison) -> Iterator[str]:
-    note = gap_note(comparison.gap_reference)
+    note = gap_note(comparison)
     if note is not None:
         yield note
     if comparison.certified:

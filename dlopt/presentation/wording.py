@@ -9,7 +9,7 @@ from dlopt.arithmetic import Number, exact, is_finite, nearest_float, shown, sim
 from dlopt.result import PlanClass, Result, Status, Value
 
 PROOFS = {
-    "exact": "bound certified in exact arithmetic",
+    "exact": "bound proven in exact arithmetic",
     "certificate": "bound certified, VIPR certificate available",
     "solver": "bound reported by the solver, not certified",
     "floats": "bound by a closed form, up to rounding",

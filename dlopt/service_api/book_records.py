@@ -16,7 +16,7 @@ from dlopt import io
 from dlopt.arithmetic import Number
 from dlopt.books import Archive, Conflict, Consequences, Offer
 from dlopt.books.verb_results import Dimension
-from dlopt.heuristics.multistage.reservation_records import ReservationArchive
+from dlopt.heuristics.multistage.book_state_and_archive import ReservationArchive
 from dlopt.problems import admission, coreservation, multistage
 from dlopt.service_api.json_data import Json
 

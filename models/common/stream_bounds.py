@@ -27,7 +27,7 @@ ROUNDING_SLACK = Fraction(1, 10**6)
 """Multiples of the value granularity by which a floating-point bound may be below an attainable
 value, when it is rounded down: the tolerance of solver answers."""
 
-TRIVIAL_BOUND = "trivial bound (everything accepted)"
+TRIVIAL_BOUND = "trivial bound (all accepted that can be on time)"
 """The derivation of a bound where there was no time to derive a better one."""
 
 

@@ -13,8 +13,8 @@ from dlopt.backends.size_limits import check_size, too_large
 from dlopt.errors import SolverError
 from dlopt.models.coreservation import milp
 from dlopt.models.coreservation.cpsat import CpSatModel
-from dlopt.models.coreservation.cpsat_machine_segments import estimated_terms as cpsat_terms
-from dlopt.models.coreservation.cpsat_machine_segments import new_model
+from dlopt.models.coreservation.cpsat_benefit_segments import estimated_terms as cpsat_terms
+from dlopt.models.coreservation.cpsat_benefit_segments import new_model
 from dlopt.models.coreservation.objective import ObjectiveScaling, trivial_bound, value_of_empty
 from dlopt.models.coreservation.portfolio_state import FLOAT_BOUND_SLACK, PortfolioState, UpperBound
 from dlopt.models.coreservation.program_size import CP_SAT, MILP

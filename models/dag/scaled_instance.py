@@ -19,7 +19,7 @@ from dlopt.arithmetic import FLOATING, ROUNDING, exact
 from dlopt.models.common.solver_units import short_scale
 from dlopt.problems.allowance import DRIFT
 from dlopt.problems.dag.data import Graph, Instance
-from dlopt.problems.dag.paths import cost_of
+from dlopt.problems.dag.task_and_transfer_times import cost_of
 
 MAX_HORIZON = 2**40
 """Longest horizon, in units of time of a model: CP-SAT adds up many times in 64-bit integers.

@@ -75,6 +75,13 @@ def test_what_stands_in_a_page(tmp_path: Path) -> None:
     assert "one f 4 optimum exact, mine" in page.text
 
 
+def test_methods_that_ran_on_fewer_instances_are_named(tmp_path: Path) -> None:
+    other = replace(EXACT, instance="two", key=replace(EXACT.key, hash="two"))
+    text = "Gaps on some of the instances only, so not comparable with those on all: opr (1 of 2)."
+    assert text in page_of(tmp_path, EXACT, OPR, other).text
+    assert "not comparable" not in page_of(tmp_path, EXACT, OPR).text
+
+
 def test_a_method_with_plans_of_a_wider_class_has_no_gap_and_the_page_says_why(
     tmp_path: Path,
 ) -> None:

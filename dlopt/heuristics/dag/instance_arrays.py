@@ -16,7 +16,7 @@ from typing import Any
 from dlopt.arithmetic import Number, exact, simplest
 from dlopt.problems.dag.data import Graph, Instance, Placement, Solution
 from dlopt.problems.dag.network import Machine
-from dlopt.problems.dag.paths import Paths
+from dlopt.problems.dag.task_and_transfer_times import Paths
 from dlopt.problems.dag.topology import topological
 
 MAX_SCALE_BITS = 4096

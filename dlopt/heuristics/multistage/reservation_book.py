@@ -9,16 +9,16 @@ from dlopt.arithmetic import Number, shown, simplest
 from dlopt.books import Consequences
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.admission.records import Rejection
+from dlopt.heuristics.multistage.book_state_and_archive import (
+    ReservationArchive,
+    ReservationBookState,
+)
 from dlopt.heuristics.multistage.negotiating_reservation_engine import (
     NegotiatingReservationEngine,
 )
 from dlopt.heuristics.multistage.queue import Refusal
 from dlopt.heuristics.multistage.reservation_changes import ChangedReservation, is_within
 from dlopt.heuristics.multistage.reservation_facts import AcceptedReservation, ReservationFacts
-from dlopt.heuristics.multistage.reservation_records import (
-    ReservationArchive,
-    ReservationBookState,
-)
 from dlopt.problems.admission.data import Decision, Task
 from dlopt.problems.multistage.data import Grant, Instance, Reservation, Solution
 

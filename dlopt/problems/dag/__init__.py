@@ -21,7 +21,7 @@ from dlopt.problems.dag.data import (
 from dlopt.problems.dag.goals import OBJECTIVES, default_objective, origin
 from dlopt.problems.dag.network import Lan, Link, Machine, Network
 from dlopt.problems.dag.objectives import completions, objective, value_explanation
-from dlopt.problems.dag.paths import Paths, cost_of
+from dlopt.problems.dag.task_and_transfer_times import Paths, cost_of
 from dlopt.problems.dag.trace import Course, Outage, Run, Trace, late_or_lost, plan_of
 from dlopt.problems.dag.trace_checker import EXECUTED_KINDS, violations_executed
 

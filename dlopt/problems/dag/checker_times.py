@@ -1,7 +1,7 @@
 """Durations and transfer times, as the checkers compute them: from the data, in fractions.
 
-No model and no heuristic uses this module, and no checker uses `dlopt.problems.dag.paths`: an
-error in one shows in the other.
+No model and no heuristic uses this module, and no checker uses
+`dlopt.problems.dag.task_and_transfer_times`: an error in one shows in the other.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from dlopt.arithmetic import exact, simplest
 from dlopt.problems.dag.data import Instance, Solution
-from dlopt.problems.dag.paths import Paths, cost_of
+from dlopt.problems.dag.task_and_transfer_times import Paths, cost_of
 from dlopt.result import Value
 
 

@@ -13,7 +13,6 @@ from dlopt.arithmetic import Number, exact, shown
 from dlopt.errors import Fault
 from dlopt.problems import validated_record
 from dlopt.problems.dag.network import Index, Machine, Network, link_faults
-from dlopt.problems.dag.paths import Paths, cost_of
 from dlopt.problems.dag.referential_integrity import (
     cost_faults,
     cycle_faults,
@@ -23,6 +22,7 @@ from dlopt.problems.dag.referential_integrity import (
     lan_faults,
     one_lan_faults,
 )
+from dlopt.problems.dag.task_and_transfer_times import Paths, cost_of
 from dlopt.problems.dag.topology import successors_of, topological
 from dlopt.problems.field_checks import LARGEST
 from dlopt.problems.validated_record import Header, Items, NonNegative, Record, numbers_of

@@ -97,7 +97,7 @@ def test_a_hint_that_rejects_finished_tasks_is_repaired():
 def test_at_once_out_of_time():
     found = exact_plan(CROWD, limits=Limits(time_s=1e-9))
     assert (found.status, found.value, found.bound) == (Status.FEASIBLE, 0, 7)
-    assert found.reason.endswith("source of the bound: trivial bound (everything accepted)")
+    assert found.reason.endswith("trivial bound (all accepted that can be on time)")
     queue = feasible_queue(CROWD, limits=Limits(time_s=1e-9))
     assert (queue.status, queue.solution) == (Status.LIMIT, None)
     promised = stream(1, 1, 1, (0, 1, 9), now=1)

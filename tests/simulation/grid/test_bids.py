@@ -174,9 +174,11 @@ def test_costs_and_dead_lans_are_bid_for_in_plain_python_too(
 def test_without_a_compiler_bids_are_plain(monkeypatch: pytest.MonkeyPatch) -> None:
     case = CASES["a light load"]
     plain = outcomes(monkeypatch, case.run, compiled=False)
-    monkeypatch.delattr(grid, "compiled", raising=False)
-    monkeypatch.setitem(sys.modules, "dlopt.simulation.grid.bids_numba", None)
+    monkeypatch.setitem(sys.modules, "numba", None)
+    monkeypatch.delitem(sys.modules, "dlopt.simulation.grid.bids_numba", raising=False)
+    monkeypatch.delattr(grid, "bids_numba", raising=False)  # else it is not imported again
     assert outcomes(monkeypatch, case.run, compiled=True) == plain
+    assert not hasattr(grid, "bids_numba")
 
 
 def test_exact_simulations_are_never_compiled(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,9 +8,9 @@ from hypothesis import given
 from ortools.sat.python import cp_model
 
 from dlopt import Status, api
-from dlopt.models.coreservation import cpsat, cpsat_machine_segments
+from dlopt.models.coreservation import cpsat, cpsat_benefit_segments
 from dlopt.models.coreservation.cpsat import CpSatModel
-from dlopt.models.coreservation.cpsat_machine_segments import (
+from dlopt.models.coreservation.cpsat_benefit_segments import (
     MAX_TERMS,
     MachineSegmentModel,
     estimated_terms,
@@ -174,6 +174,6 @@ def test_terms_are_counted_as_they_are_stated(monkeypatch):
     rows = [row.linear for row in model.model.proto.constraints if row.has_linear()]
     coefficients = sum(len(row.vars) for row in rows if len(row.vars) > 20)
     assert literals + coefficients <= machine_segment_terms(scaled) <= 4 * (literals + coefficients)
-    monkeypatch.setattr(cpsat_machine_segments, "MAX_TERMS", 2 * 4 * segments - 1)
+    monkeypatch.setattr(cpsat_benefit_segments, "MAX_TERMS", 2 * 4 * segments - 1)
     assert machine_segment_terms(scaled) == 2 * 4 * segments
     assert type(new_model(scaled)) is CpSatModel
