@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, is_dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any, TypeAlias, TypeGuard, TypeVar
 
 from dlopt.long_integers import integer_from, text_of
@@ -41,6 +41,7 @@ ROUNDING = Fraction(1, 2**46)
 _WHOLE = 2.0**53
 """Below it a float that is an integer prints all digits of it."""
 _DIGITS = 100_000
+_SHOWN_FIELDS: dict[type, tuple[str, ...]] = {}
 _TEXT = re.compile(
     r"\s*[-+]?(?:\d+\s*/\s*\d+|(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d{1,4})?)\s*", re.ASCII
 )
@@ -282,16 +283,14 @@ class PrintableRecord:
 
 def _record_text(record: Any) -> str:
     kind = type(record)
+    if kind not in _SHOWN_FIELDS:
+        _SHOWN_FIELDS[kind] = tuple(one.name for one in fields(record) if one.repr)
+    names = _SHOWN_FIELDS[kind]
     try:
-        parts = [f"{name}={getattr(record, name)!r}" for name in _shown_fields(kind)]
+        parts = [f"{name}={getattr(record, name)!r}" for name in names]
     except ValueError:
-        parts = [f"{name}={_printed(getattr(record, name))}" for name in _shown_fields(kind)]
+        parts = [f"{name}={_printed(getattr(record, name))}" for name in names]
     return f"{kind.__qualname__}({', '.join(parts)})"
-
-
-@cache
-def _shown_fields(kind: Any) -> tuple[str, ...]:
-    return tuple(one.name for one in fields(kind) if one.repr)
 
 
 def _printed(thing: object) -> str:

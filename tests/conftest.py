@@ -93,6 +93,7 @@ def pytest_configure(config):
     slow_tests.register(config)
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     """Distribute whole modules, the longest first, where whole modules are asked for."""
     if config.getoption("dist") == "loadfile":

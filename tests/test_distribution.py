@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import pytest
 
 from tests import distribution
 from tests.distribution import AHEAD, ModuleScheduling, module_of
+from tests.instance_files import ROOT
 
 SECONDS = {"b.py::1": 9.0, "c.py::3": 20.0}
 TESTS = [f"{module}.py::{k}" for module in "abc" for k in range(5)]
@@ -134,3 +137,9 @@ def test_processes_that_collected_different_tests_run_none(scheduling) -> None:
     (report,) = scheduling.config.hook.reports
     assert report.outcome == "failed" and TESTS[0] in report.longrepr
     assert not any(node.queue for node in nodes) and scheduling.tests_finished
+
+
+def test_tests_run_without_pytest_xdist_as_mutants_do() -> None:
+    command = [sys.executable, "-m", "pytest", "-q", "-pno:xdist", "tests/examples.py"]
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stdout
