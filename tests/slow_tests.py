@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from tests.examples import EXAMPLES
+from tests.examples import EXAMPLES, share
 
 FILE = Path(__file__).with_suffix(".txt")
 SLOW_S = 0.05
@@ -66,8 +66,7 @@ def slow_tests() -> dict[str, float]:
 
 def _try_fewer_examples() -> None:
     """Load a profile of few examples; before tests are imported, since they take shares of it."""
-    fewer = settings(max_examples=min(FAST_EXAMPLES, settings.default.max_examples))
-    settings.register_profile("fast", fewer)
+    settings.register_profile("fast", share(FAST_EXAMPLES / EXAMPLES))
     settings.load_profile("fast")
 
 
