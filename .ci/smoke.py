@@ -4,6 +4,8 @@ import subprocess
 import sys
 
 import dlopt
+from dlopt.verify import strategies
+from dlopt.verify.instance_builders import builder
 
 instance = dlopt.generate("iit", "ramp", nodes=5)
 result = dlopt.solve(instance)
@@ -12,6 +14,10 @@ assert result.value == result.bound, result
 assert not dlopt.check(instance, result)
 assert dlopt.solve(instance, "edf-iit-2").value == result.value
 assert dlopt.load("iit/three-nodes").load == 3
+
+tried = []
+strategies.find_by_hypothesis(builder("iit"), tried.append, examples=3, seed=0)
+assert tried
 
 SOLVE = {
     "highs": "import pulp; p = pulp.LpProblem('p'); x = pulp.LpVariable('x', 1); p += x;"

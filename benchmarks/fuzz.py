@@ -2,11 +2,11 @@
 
     python -m benchmarks.fuzz [--count 5000] [--seed 0] [--seconds S] [--only N]
 
-One process runs the commands one after another, as `dlopt.cli.run` does; another one watches it. A
-finding is an uncaught exception, a command that takes over 10 s or more than 2 GB of memory, a
-process that dies, a message that is long or has raw control characters, or an undocumented exit
-code. Each is printed with the command, and ``--only N`` repeats it; the mutant stays in the folder
-that is printed. The exit code is 1 if there is any.
+One process runs the commands one after another, as `dlopt.cli.program.run` does; another one
+watches it. A finding is an uncaught exception, a command that takes over 10 s or more than 2 GB of
+memory, a process that dies, a message that is long or has raw control characters, or an
+undocumented exit code. Each is printed with the command, and ``--only N`` repeats it; the mutant
+stays in the folder that is printed. The exit code is 1 if there is any.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ def written(known: list[FileKind], folder: Path, seed: int, n: int) -> dict[str,
 
 def _ended(words: list[str]) -> tuple[int, str]:
     """Run a command, and return its exit code and the traceback of what came through."""
-    from dlopt.cli import run as command
+    from dlopt.cli.program import run as command
 
     sys.argv = ["dlopt", *words]
     try:

@@ -10,12 +10,12 @@ Everything a caller needs is here, imported on first use:
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
-
 from dlopt.version import __version__
 
+TYPE_CHECKING = False  # type checkers take it for true; `typing` takes as long as all else here
 if TYPE_CHECKING:
+    from typing import Any
+
     from dlopt.api import Comparison, InvalidResultError, check, compare, solve
     from dlopt.books import Book
     from dlopt.certificate_files import check_certificate, write_certificate
@@ -119,6 +119,8 @@ if not TYPE_CHECKING:  # for type checkers, every name that is not imported abov
             name = "InvalidResultError"
         if name not in _HOME:
             raise AttributeError(f"module 'dlopt' has no attribute {name!r}")
+        import importlib
+
         value = getattr(importlib.import_module(f"dlopt.{_HOME[name]}"), name)
         globals()[name] = value
         return value

@@ -249,6 +249,22 @@ def _require_provable(instance: Header, result: Result[object]) -> None:
 def _violations(
     instance: Header, result: Result[object], certificate: vipr.Certificate
 ) -> tuple[Violation, ...]:
+    """Return what is wrong with a certificate, and before it that it names another instance.
+
+    A name alone refutes nothing: an instance may have been renamed.
+    """
+    found = _unexplained_violations(instance, result, certificate)
+    name = repr(instance.name or "unnamed")
+    named = certificate.remarks.get("instance", name)
+    if not found or named == name:
+        return found
+    text = f"instance {named[:100]}, not on {name}: the certificate is of another instance"
+    return (Violation("program", text), *found)
+
+
+def _unexplained_violations(
+    instance: Header, result: Result[object], certificate: vipr.Certificate
+) -> tuple[Violation, ...]:
     problem = problem_of(instance)
     verify, goal = problem.load_certified(), problem.module.OBJECTIVES[result.objective]
     assert verify is not None  # it was asked for

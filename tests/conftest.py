@@ -39,9 +39,9 @@ entropy.NP_RANDOM = "is not managed"
 remember()
 
 
+# A tenth of the time of the tests went into looking for garbage among what is still in use, with
+# the thresholds of Python (700, 10, 10). Chosen by hand.
 gc.set_threshold(2_000, 20, 50)
-"""A tenth of the time of the tests went into looking for garbage among what is still in use, with
-the thresholds of Python (700, 10, 10). Chosen by hand."""
 MODULES_BETWEEN_FREEZES = 25
 """Modules after which what they leave (instances and answers that are cached) is excluded from
 garbage collection: benchmarks and services collect garbage whenever they start to measure or to

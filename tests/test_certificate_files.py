@@ -223,7 +223,19 @@ def test_floats_at_large_instants_have_room_for_their_rounding(tmp_path):
 def test_a_proof_of_another_instance_is_none(proven):
     _, result, path = proven
     other = dlopt.read(INSTANCES / "admission" / "two-of-three.json")
-    assert kinds(other, result, path) == ["program"]
+    first, second = check_certificate(other, result, path)
+    assert str(first) == (
+        "program on instance 'two-tasks-one-channel', not on 'two-of-three': "
+        "the certificate is of another instance"
+    )
+    assert second.kind == "program"
+    renamed = replace(other, name="two-tasks-one-channel")
+    assert check_certificate(renamed, result, path) == (second,)
+
+
+def test_an_instance_may_have_been_renamed(proven):
+    instance, result, path = proven
+    assert check_certificate(replace(instance, name="another"), result, path) == ()
 
 
 def test_that_not_all_are_in_time_is_proven(tmp_path):

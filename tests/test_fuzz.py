@@ -65,14 +65,14 @@ def test_commands_that_hang_die_or_raise_are_told(
     """A worker with a command of its own: the next mutant is run by another worker."""
     code = f"""
 import sys
-import dlopt.cli
+import dlopt.cli.program
 from benchmarks import fuzz
 fuzz.HANG_S = 1
 def main():
     if sys.argv[1:] == ["bad"]:
         {program}
     raise SystemExit(0)
-dlopt.cli.run = main
+dlopt.cli.program.run = main
 class Subject: pass
 fuzz.subjects = lambda folder, run: []
 fuzz.written = lambda known, folder, seed, n: dict(kind="k", command=["bad"] if n == 1 else ["a"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -220,7 +220,6 @@ def _machine_set(graph: Any, options: MachineOptions, exact_numbers: bool) -> An
 def _snapshot(file: Path, options: dict[str, Any]) -> Any:
     from dlopt.formats import swf
     from dlopt.generation import log_snapshot
-    from dlopt.generation.log_jobs import unrecorded_starts_note, without_wait_time
 
     for name in ("load", "at"):
         if name not in options:
@@ -228,11 +227,9 @@ def _snapshot(file: Path, options: dict[str, Any]) -> Any:
     starts = options.get("starts", "recorded")
     if starts not in ("recorded", "fcfs"):
         raise NotApplicableError(f"--starts takes recorded or fcfs, got {starts!r}")
-    log = swf.read(file)
-    unrecorded = without_wait_time(log_snapshot.running_jobs(log)) if starts == "recorded" else 0
-    if unrecorded:
-        err.print(f"{unrecorded_starts_note(unrecorded)} (--starts fcfs makes a queue of them)")
-    return log_snapshot.snapshot(log, **options)
+    converted = log_snapshot.snapshot(swf.read(file), **options)
+    _print_notes(converted.notes)
+    return converted.instance
 
 
 def _stream(file: Path, options: dict[str, Any]) -> Any:
@@ -274,11 +271,15 @@ def _requests(file: Path, options: dict[str, Any]) -> Any:
 
 def _reporting_notes(converted: Any) -> Any:
     """Return the instance made of a log, and print how it differs, and why jobs were skipped."""
-    for note in converted.notes:
-        err.print(note, markup=False)
+    _print_notes(converted.notes)
     for reason, count in converted.left_out:
         err.print(f"skipped: {count} job{'s' * (count > 1)} {reason}", markup=False)
     return converted.instance
+
+
+def _print_notes(notes: Iterable[str]) -> None:
+    for note in notes:
+        err.print(note, markup=False)
 
 
 def _require_positive(machines: int | None) -> None:

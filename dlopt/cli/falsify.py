@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -114,7 +115,7 @@ def falsify(
     With --target gap, search for one with the largest gap to the optimum.
 
     Instance, result and picture are written to --out. Exit code 1 if a claim is broken, 0 if
-    nothing was found.
+    nothing was found. Ctrl-C ends the search with what it has found so far.
     """
     from dlopt.verify import Size
     from dlopt.verify import falsify as search_for
@@ -122,6 +123,7 @@ def falsify(
     wanted = _target(target)
     if jobs < 1 or machines < 1:
         raise NotApplicableError("--jobs and --machines must be positive")
+    stop = threading.Event()
     with quiet_solvers(), _progress() as progress:
         suspect = _method(method)
         search = interruptible(
@@ -140,7 +142,9 @@ def falsify(
                 options=pairs(settings) if settings else None,
                 progress=progress,
                 shipped=shipped,
-            )
+                stop=stop,
+            ),
+            stop,
         )
     files = _written(search.finding, folder)
     if as_json:
@@ -148,6 +152,8 @@ def falsify(
     else:
         _print(search, files)
     broke = search.finding is not None and wanted == "claim"
+    if stop.is_set() and not broke:  # a longer search might have found something
+        raise KeyboardInterrupt
     raise typer.Exit(Exit.FOUND if broke else Exit.DONE)
 
 

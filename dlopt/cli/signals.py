@@ -31,6 +31,7 @@ class Signals:
 
     def __init__(self) -> None:
         self.first: int | None = None
+        self._heard = False
 
     @property
     def code(self) -> int:
@@ -46,6 +47,7 @@ class Signals:
     def heard(self) -> Iterator[None]:
         """Let each of them end the block by `KeyboardInterrupt`."""
         before: dict[int, Any] = {}
+        self._heard = True
         for name in _NAMES:
             number = getattr(signal, name, None)
             if number is None:  # pragma: no cover - Windows
@@ -56,6 +58,7 @@ class Signals:
         try:
             yield
         finally:
+            self._heard = False
             for number, handler in before.items():
                 signal.signal(number, handler)
 
@@ -71,7 +74,8 @@ class Signals:
 
     def _again(self, number: int) -> None:
         time.sleep(_PAUSE_S)
-        signal.raise_signal(number)
+        if self._heard:  # else the command has ended meanwhile
+            signal.raise_signal(number)
 
     def _end_soon(self) -> None:
         time.sleep(_ORDER_S)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import heapq
 import math
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from dlopt.arithmetic import Number, is_finite, shown
 from dlopt.errors import NotApplicableError
-from dlopt.formats.swf import SwfJob, SwfLog
+from dlopt.formats.swf import SwfLog
+from dlopt.generation.log_jobs import unrecorded_starts_note
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.iit import Instance
 from dlopt.problems.validated_record import Units
@@ -29,6 +30,21 @@ class RigidJob:
     processors: int
 
 
+@dataclass(frozen=True, slots=True)
+class LogSnapshot:
+    """The occupancy of a cluster by the jobs of a log.
+
+    Parameters
+    ----------
+    instance : Instance
+    notes : tuple of str
+        Where the occupancy differs from what the log records.
+    """
+
+    instance: Instance
+    notes: tuple[str, ...] = ()
+
+
 def snapshot(
     log: SwfLog,
     *,
@@ -42,7 +58,7 @@ def snapshot(
     deadline: Number | None = None,
     starts: Starts = "recorded",
     name: str = "",
-) -> Instance:
+) -> LogSnapshot:
     """Return the cluster as the jobs of a log occupy it at an instant, with one divisible load.
 
     Parameters
@@ -65,7 +81,7 @@ def snapshot(
 
     Returns
     -------
-    Instance
+    LogSnapshot
         The ready time of a node is the end of its running job, 0 if it is idle.
 
     Raises
@@ -76,13 +92,21 @@ def snapshot(
     Notes
     -----
     Complexity: O(n log n) in the number of jobs.
+
+    Examples
+    --------
+    >>> from dlopt.formats.swf import parse
+    >>> log = parse(["; MaxProcs: 3", "7 30 -1 50 2 -1 -1 2 80 -1 1 1 1 -1 -1 -1 -1 -1"])
+    >>> found = snapshot(log, at=40, load=1)
+    >>> found.instance.ready_times, len(found.notes)
+    ((0, 40, 40), 1)
     """
     if not is_finite(at):
         raise NotApplicableError(f"at must be a finite number, got {shown(at)}")
     size = machines or log.machine_size
     if size is None:
         raise NotApplicableError("the log does not say how many processors there are: --machines N")
-    jobs = _jobs(log)
+    jobs, unrecorded = _jobs_that_ran(log)
     too_large = next((job for job in jobs if job.processors > size), None)
     if too_large is not None:
         text = f"a job takes {too_large.processors} processors, the machine has {size}"
@@ -90,7 +114,7 @@ def snapshot(
     started = jobs if starts == "recorded" else first_come_first_served(jobs, size)
     times = remaining_times(started, size, at)
     waiting = f", {starts} starts" if starts != "recorded" else ""
-    return Instance(
+    instance = Instance(
         Cluster(size, tau, chi, theta_cm, theta_cp),
         tuple(times),
         load,
@@ -99,6 +123,10 @@ def snapshot(
         origin=f"occupancy of {log.get('Computer') or 'a cluster'} at {at} s of its log{waiting}",
         units=Units("s"),
     )
+    if not unrecorded or starts != "recorded":
+        return LogSnapshot(instance)
+    note = f"{unrecorded_starts_note(unrecorded)} (--starts fcfs makes a queue of them)"
+    return LogSnapshot(instance, (note,))
 
 
 def remaining_times(jobs: Iterable[RigidJob], size: int, at: Number) -> list[Number]:
@@ -166,18 +194,15 @@ def synthetic_jobs(size: int, utilization: float, mean_run_time: int, seed: int)
     return remaining_times(first_come_first_served(jobs, size), size, round(clock * 0.8))
 
 
-def running_jobs(log: SwfLog) -> Iterator[SwfJob]:
-    """Yield the jobs of a log that ran; the line of a job counts, not those of its bursts."""
+def _jobs_that_ran(log: SwfLog) -> tuple[list[RigidJob], int]:
+    """Return the jobs of a log that ran, and how many of them have no recorded start.
+
+    The line of a job counts, not those of its bursts.
+    """
+    jobs, unrecorded = list[RigidJob](), 0
     for job in log.jobs:
         if not job.burst and job.processors and job.run_time and job.submit is not None:
-            yield job
-
-
-def _jobs(log: SwfLog) -> list[RigidJob]:
-    jobs = []
-    for job in running_jobs(log):
-        submit: Number = job.submit or 0
-        jobs.append(
-            RigidJob(submit, submit + (job.wait or 0), job.run_time or 0, job.processors or 0)
-        )
-    return jobs
+            start = job.submit + (job.wait or 0)
+            jobs.append(RigidJob(job.submit, start, job.run_time, job.processors))
+            unrecorded += job.wait is None
+    return jobs, unrecorded

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from dlopt.errors import NotApplicableError
@@ -132,22 +132,24 @@ def _figure(
     """Draw a solution or a result; of a result, method, status and violations are shown."""
     note, own = "", tuple[Violation, ...]()
     if isinstance(solution, Result):
-        note = ", ".join(word for word in (solution.method, str(solution.status)) if word)
-        note = " \N{MIDDLE DOT} ".join([*_other_objective(instance, solution), note])
+        method = ", ".join(word for word in (solution.method, str(solution.status)) if word)
+        words = _other_objective(instance, solution), method
+        note = " \N{MIDDLE DOT} ".join(word for word in words if word)
         own, solution = solution.violations, _solution_of(solution)
     found = own if violations is None else violations
     return draw_solution(instance, solution, page=page, note=note, violations=found)
 
 
-def _other_objective(instance: Header, result: Result[object]) -> Iterator[str]:
-    """Yield the value of a result by an objective that is not the default one of its instance."""
+def _other_objective(instance: Header, result: Result[object]) -> str:
+    """Return objective and value of a result; nothing for the default objective of its instance."""
     from dlopt.plotting.style import brief
 
     default_objective = problem(instance.problem).module.default_objective
     name = result.objective
-    if name and result.value is not None and name != default_objective(instance):
-        levels = ", ".join(brief(level) for level in levels_of(result.value))
-        yield f"{name.replace('-', ' ')} {levels}"
+    if not name or result.value is None or name == default_objective(instance):
+        return ""
+    levels = ", ".join(brief(level) for level in levels_of(result.value))
+    return f"{name.replace('-', ' ')} {levels}"
 
 
 def svg_of(instance: Header, result: Result[object]) -> bytes:
@@ -196,8 +198,8 @@ def draw_solution(
     if not isinstance(solution, rules.Solution):
         raise NotApplicableError(f"a {type(solution).__name__} is no solution of {problem}")
     module = importlib.import_module(f"dlopt.plotting.{problem}")
-    chart: Any = getattr(module, _CHARTS[problem])(instance, solution, page or Page())
-    figure: Figure = chart.draw(note, violations)
+    chart: Any = getattr(module, _CHARTS[problem])(instance, solution, page or Page(), violations)
+    figure: Figure = chart.draw(note)
     return figure
 
 

@@ -59,10 +59,15 @@ class StreamChart:
     instance, solution
         Of `admission`, or of a problem that has tasks and chunks like its own.
     page : Page
+    violations : sequence of Violation
+        Of the solution.
     """
 
-    def __init__(self, instance: Any, solution: Any, page: Page) -> None:
+    def __init__(
+        self, instance: Any, solution: Any, page: Page, violations: Sequence[Violation] = ()
+    ) -> None:
         self.instance, self.solution, self.page = instance, solution, page
+        self.violations = violations
         self.shade = {task.id: number for number, task in enumerate(instance.tasks)}
         self.names = _names([task.id for task in instance.tasks], 8)
         rows_of = _names([task.id for task in instance.tasks], 14)
@@ -91,25 +96,25 @@ class StreamChart:
         rows += [ChartRow(f"{word}{node}") for node in nodes]
         self.chart = Gantt(rows, self.span, "nodes" if len(nodes) > 40 else "", page)
 
-    def draw(self, note: str, violations: Sequence[Violation]) -> Figure:
+    def draw(self, note: str) -> Figure:
         """Draw the bars, kind by kind, and finish the chart."""
         chart = self.chart
         title = clean(self.instance.name) or "A stream of divisible loads"
-        text, unit = self._subtitle(note, violations), self.instance.units.time
+        text, unit = self._subtitle(note), self.instance.units.time
         if chart.is_crowded(len(self.solution.chunks)):
             return draw_utilization(self.page, self.usage(), self.span, title, text, unit)
         if self.channel:
             chart.rule(self.channel - 1)
         chart.rule(self.channel + self.lanes - 1)
-        chart.bars(WINDOW, self._windows(violations, accepted=True))
-        chart.bars(REJECTED, self._windows(violations, accepted=False))
+        chart.bars(WINDOW, self._windows(accepted=True))
+        chart.bars(REJECTED, self._windows(accepted=False))
         chart.bars(BUSY, self._busy())
         self.draw_extra(chart)
         chart.bars(SENDING, self._sending())
         chart.bars(OVERLAP, self._overlapping())
         chart.bars(COMPUTING, self._computing())
         self.draw_over(chart)
-        chart.bars(VIOLATION, self._violation_bars(violations))
+        chart.bars(VIOLATION, self._violation_bars())
         if float(self.instance.now) > self.span[0]:
             now = float(self.instance.now)
             chart.mark(TimeMark(now, f"now {chart.instant(now)}", INK, dashed=True))
@@ -159,8 +164,12 @@ class StreamChart:
         first, last = min(instants), max(*instants, *ends)
         return first, last + (last - first or 1.0) / 40
 
-    def _windows(self, violations: Iterable[Violation], accepted: bool) -> Iterator[Bar]:
-        missing = {v.resource: v.amount for v in violations if v.kind == "load-not-conserved"}
+    def _windows(self, accepted: bool) -> Iterator[Bar]:
+        missing = {
+            broken.resource: broken.amount
+            for broken in self.violations
+            if broken.kind == "load-not-conserved"
+        }
         unit = clean(self.instance.units.load, 12)
         for row, task in enumerate(self.windows):
             if (task.id in self.accepted) is accepted:
@@ -206,7 +215,7 @@ class StreamChart:
     def _name(self, chunk: Chunk) -> str:
         return self.names.get(chunk.task) or clean(chunk.task, 8)
 
-    def _violation_bars(self, violations: Iterable[Violation]) -> Iterator[Bar]:
+    def _violation_bars(self) -> Iterator[Bar]:
         """Yield the violations that have a place on the chart: a resource and an interval.
 
         Those of a task without an interval have its window. Overlapping ones are merged, so that
@@ -219,7 +228,7 @@ class StreamChart:
             f"task {task.id}": (task.arrival, task.absolute_deadline) for task in self.windows
         }
         bars = []
-        for broken in violations:
+        for broken in self.violations:
             start, end = broken.start, broken.end
             if start is None and end is None:
                 start, end = windows.get(broken.resource, (None, None))
@@ -235,7 +244,7 @@ class StreamChart:
                 joined.append(bar)
         yield from joined
 
-    def _subtitle(self, note: str, violations: Sequence[Violation]) -> str:
+    def _subtitle(self, note: str) -> str:
         utilization = float(self.objective_value("utilization"))
         parts = [
             f"{len(self.accepted):,} of {len(self.instance.tasks):,} tasks accepted",
@@ -243,7 +252,7 @@ class StreamChart:
             f"load {shown(self.objective_value('accepted-load'))}",
             f"utilization {utilization:.1%}",
         ]
-        return subtitle(parts, violations, note)
+        return subtitle(parts, self.violations, note)
 
 
 class ExecutedChart(StreamChart):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -66,8 +66,11 @@ class PlacedTask(NamedTuple):
 class BagChart:
     """The Gantt chart of one solution."""
 
-    def __init__(self, instance: Instance, solution: Solution, page: Page) -> None:
+    def __init__(
+        self, instance: Instance, solution: Solution, page: Page, violations: Sequence[Violation]
+    ) -> None:
         self.instance, self.solution, self.page = instance, solution, page
+        self.violations = violations
         self.tasks, self.machines = instance.all_tasks, instance.all_machines
         number = {task.id: index for index, task in enumerate(self.tasks)}
         self.runs = [
@@ -103,11 +106,11 @@ class BagChart:
         groups = list(_sites(instance))
         self.chart = GroupedGantt(heads, names, groups, self.span, tails, page=page)
 
-    def draw(self, note: str, violations: Sequence[Violation]) -> Figure:
+    def draw(self, note: str) -> Figure:
         """Draw the bars, kind by kind, and finish the chart."""
         chart, unit = self.chart, self.instance.units.time
         title = clean(self.instance.name) or "Independent tasks"
-        text = subtitle(self._statistics(), violations, note)
+        text = subtitle(self._statistics(), self.violations, note)
         if chart.is_crowded(len(self.runs)):
             return draw_utilization(self.page, self.usage(), self.span, title, text, unit)
         window = WINDOW if self.instance.deadlines else replace(WINDOW, label="from release on")
@@ -121,7 +124,7 @@ class BagChart:
             chart.bars(PLAIN, self._tasks(self.tasks[0].priority))
         self._places()
         chart.bars(LATE, self._late())
-        chart.bars(VIOLATION, self._violation_bars(violations))
+        chart.bars(VIOLATION, self._violation_bars())
         chart.threads("input", "input transfer", self._inputs(), _SENT)
         deadlines = [
             Bar(row, due, due)
@@ -224,7 +227,7 @@ class BagChart:
             names = ", ".join(clean(self.tasks[index].id, 12) for index in self.absent[:60])
             self.chart.note(len(self.chart.rows) - 1, f"{len(self.absent):,}: {names}")
 
-    def _violation_bars(self, violations: Iterable[Violation]) -> Iterator[Bar]:
+    def _violation_bars(self) -> Iterator[Bar]:
         """Yield the violations that have a place: an interval on a machine, or a task that runs."""
         number = {f"task {task.id}": index for index, task in enumerate(self.tasks)}
         rows = {
@@ -232,7 +235,7 @@ class BagChart:
             for index, machine in enumerate(self.machines)
         }
         seen = set()
-        for broken in violations:
+        for broken in self.violations:
             if broken.resource in rows and broken.start is not None and broken.end is not None:
                 seen.add(Bar(rows[broken.resource], float(broken.start), float(broken.end)))
             for run in self.of.get(number.get(broken.resource, -1), ()):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -209,8 +209,11 @@ class StackedGantt(Gantt):
 class ReservationChart:
     """The chart of one solution."""
 
-    def __init__(self, instance: Instance, solution: Solution, page: Page) -> None:
+    def __init__(
+        self, instance: Instance, solution: Solution, page: Page, violations: Sequence[Violation]
+    ) -> None:
         self.instance, self.solution, self.page = instance, solution, page
+        self.violations = violations
         self.number = {request.id: index for index, request in enumerate(instance.requests)}
         self.accepted = {one.request for one in solution.decisions if one.accepted}
         self.reason_of = {one.request: one.reason for one in solution.decisions}
@@ -237,11 +240,11 @@ class ReservationChart:
         axis = with_unit("CPU", instance.units.cpu) if instance.units.cpu else ""
         self.chart = StackedGantt(labels, rows, self.span, most, axis, page)
 
-    def draw(self, note: str, violations: Sequence[Violation]) -> Figure:
+    def draw(self, note: str) -> Figure:
         """Draw the segments and bars, kind by kind, and finish the chart."""
         chart, machines, unit = self.chart, self.instance.machines, self.instance.units.time
         title = clean(self.instance.name) or "Shares of CPUs"
-        text = self._subtitle(note, violations)
+        text = self._subtitle(note)
         if chart.is_crowded(max(len(self.solution.shares), len(self.rejected))):
             return draw_utilization(self.page, self.usage(), self.span, title, text, unit)
         names = short_names([request.id for request in self.instance.requests], 12)
@@ -260,7 +263,7 @@ class ReservationChart:
         )
         for bar in rejected if self.named else ():
             chart.reason(bar)
-        chart.bars(VIOLATION, self._violation_bars(violations))
+        chart.bars(VIOLATION, self._violation_bars())
         return chart.finish(title, text, unit)
 
     def usage(self) -> Usage:
@@ -308,7 +311,7 @@ class ReservationChart:
                 first + lane, float(request.start), float(request.end), clean(words or "", 80)
             )
 
-    def _violation_bars(self, violations: Iterable[Violation]) -> Iterator[Bar]:
+    def _violation_bars(self) -> Iterator[Bar]:
         """Yield the violations that have a place: a machine, a share of one, or a window."""
         machines = {f"machine {one.id}": row for row, one in enumerate(self.instance.machines)}
         first = len(machines)
@@ -318,7 +321,7 @@ class ReservationChart:
         }
         requests = {f"request {one.id}": one for one in self.instance.requests}
         seen = set()
-        for broken in violations:
+        for broken in self.violations:
             _, _, after = broken.resource.rpartition("request ")
             request = requests.get(f"request {after}")
             rows = [machines[broken.resource]] if broken.resource in machines else []
@@ -343,10 +346,6 @@ class ReservationChart:
             )
             for index in {piece.request for piece in self.pieces if piece.request >= 0}
         }
-        if len(self.instance.requests) <= len(SHARE.faces):
-            return {index: index for index in windows}
-        if len(windows) <= len(SHARE.faces):
-            return {index: shade for shade, index in enumerate(sorted(windows))}
         return colours_of_windows(windows, len(SHARE.faces))
 
     def _rows_of(self, request: str) -> list[int]:
@@ -354,10 +353,10 @@ class ReservationChart:
         found = {share.machine for share in self.solution.shares if share.request == request}
         return sorted(found & set(range(len(self.instance.machines))))
 
-    def _subtitle(self, note: str, violations: Sequence[Violation]) -> str:
+    def _subtitle(self, note: str) -> str:
         instance, solution = self.instance, self.solution
         parts = [
             f"{len(self.accepted):,} of {len(instance.requests):,} requests accepted",
             f"benefit {shown(float(objective(instance, solution)), 4)}",  # type: ignore[arg-type]
         ]
-        return subtitle(parts, violations, note)
+        return subtitle(parts, self.violations, note)

@@ -62,9 +62,8 @@ class CriticalPath:
     @property
     def sending(self) -> float:
         """Total transfer time, of input and output as well."""
-        return sum(cause.ready - cause.left for cause in self.constraints) + (
-            self.complete - self.runs[-1].end
-        )
+        output = sum(self.complete - last.end for last in self.runs[-1:])
+        return output + sum(cause.ready - cause.left for cause in self.constraints)
 
     @property
     def idle(self) -> float:
@@ -79,6 +78,10 @@ class CriticalPath:
             for cause in self.constraints
             if cause.kind == "data" and cause.source is not None
         }
+
+
+NOTHING_RUNS = CriticalPath((), (), complete=0.0)
+"""The critical path of a schedule without tasks."""
 
 
 def placed_tasks(instance: Instance, solution: Solution) -> list[PlacedTask]:
@@ -96,7 +99,7 @@ def placed_tasks(instance: Instance, solution: Solution) -> list[PlacedTask]:
     return found
 
 
-def critical_path(instance: Instance, runs: Sequence[PlacedTask]) -> CriticalPath | None:
+def critical_path(instance: Instance, runs: Sequence[PlacedTask]) -> CriticalPath:
     """Return the chain of tasks, transfers and waits that ends when the last graph is complete.
 
     From the last task on, it goes back to the binding constraint of each task: data of another
@@ -110,8 +113,8 @@ def critical_path(instance: Instance, runs: Sequence[PlacedTask]) -> CriticalPat
 
     Returns
     -------
-    CriticalPath, optional
-        None if nothing runs.
+    CriticalPath
+        Without tasks if nothing runs.
 
     Notes
     -----
@@ -128,7 +131,7 @@ def critical_path(instance: Instance, runs: Sequence[PlacedTask]) -> CriticalPat
     >>> [limit.kind for limit in path.constraints], path.running, path.sending, path.complete
     (['arrival', 'data'], 5.0, 4.0, 9.0)
     """
-    return _CriticalPathSearch(instance, runs).chain() if runs else None
+    return _CriticalPathSearch(instance, runs).chain() if runs else NOTHING_RUNS
 
 
 class _CriticalPathSearch:

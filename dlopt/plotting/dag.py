@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from matplotlib.figure import Figure
@@ -12,7 +12,13 @@ from matplotlib.patches import FancyArrowPatch
 
 from dlopt.arithmetic import SOLVER, shown
 from dlopt.errors import NothingToDrawError
-from dlopt.plotting.critical_path import CriticalPath, PlacedTask, critical_path, placed_tasks
+from dlopt.plotting.critical_path import (
+    NOTHING_RUNS,
+    CriticalPath,
+    PlacedTask,
+    critical_path,
+    placed_tasks,
+)
 from dlopt.plotting.grouped_gantt import (
     GroupedGantt,
     MachineGroup,
@@ -61,8 +67,11 @@ _RESOURCE = re.compile(r"(?:(?:task|edge \d+ ->) (\d+) of )?graph (\d+)|machine 
 class TaskGraphChart:
     """The Gantt chart of one solution."""
 
-    def __init__(self, instance: Instance, solution: Solution, page: Page) -> None:
+    def __init__(
+        self, instance: Instance, solution: Solution, page: Page, violations: Sequence[Violation]
+    ) -> None:
         self.instance, self.solution, self.page = instance, solution, page
+        self.violations = violations
         self.runs = runs = placed_tasks(instance, solution)
         if not runs:
             raise NothingToDrawError("no schedule to draw: it places no task")
@@ -72,9 +81,8 @@ class TaskGraphChart:
             self.known[run.graph, run.task].append(run)
         self.done = [float(instant) for instant in completions(instance, solution)]
         self.makespan = max(self.done)
-        chain = critical_path(instance, runs)
-        assert chain is not None  # something runs
-        self.chain: CriticalPath | None = chain
+        # What waits for what is known of valid schedules only.
+        self.chain = NOTHING_RUNS if violations else critical_path(instance, runs)
         graphs = instance.graphs
         self.due = [
             None if graph.absolute_deadline is None else float(graph.absolute_deadline)
@@ -90,20 +98,18 @@ class TaskGraphChart:
         groups = list(_lans(instance))
         self.chart = GroupedGantt(heads, names, groups, self.span, page=page)
         self.transfers = list(self._transfers())
-        critical = chain.edges
+        critical = self.chain.edges
         self.bold = [
             (source, target, there)
             for source, target, there in self.transfers
             if (source.graph, source.task, target.task) in critical
         ]
 
-    def draw(self, note: str, violations: Sequence[Violation]) -> Figure:
+    def draw(self, note: str) -> Figure:
         """Draw the bars, kind by kind, and finish the chart with small graphs below."""
         chart, unit = self.chart, self.instance.units.time
         title = clean(self.instance.name) or "Task graphs"
-        if violations:  # what waits for what is known of valid schedules only
-            self.chain, self.bold = None, []
-        text = subtitle(self._statistics(), violations, note)
+        text = subtitle(self._statistics(), self.violations, note)
         if chart.is_crowded(len(self.runs)):
             machines = float(len(self.instance.machines))
             windows = [(run.start, run.end) for run in self.runs]
@@ -120,10 +126,9 @@ class TaskGraphChart:
         chart.bars(NO_TIME, (self._bar(run) for run in self.runs if run.end == run.start))
         # Strong outlines of many short bars would leave nothing to see of them.
         outline = CHAIN.outline if len(self.runs) <= MAX_NAMED else 0.6
-        if self.chain is not None:
-            chain = replace(CHAIN, outline=outline)
-            chart.bars(chain, (self._bar(run) for run in self.chain.runs))
-        chart.bars(VIOLATION, self._violation_bars(violations))
+        chain = replace(CHAIN, outline=outline)
+        chart.bars(chain, (self._bar(run) for run in self.chain.runs))
+        chart.bars(VIOLATION, self._violation_bars())
         self._arrows()
         chart.threads("gateway", "transfer of input or output", self._home_transfers(), _SENT)
         deadlines = [
@@ -135,14 +140,12 @@ class TaskGraphChart:
         for mark in self._marks():
             chart.mark(mark)
         figure = chart.finish(title, text, unit)
-        edges = set() if self.chain is None else self.chain.edges
-        panel = GraphPanel(self.instance, edges, self._critical(), TASK.faces, self.page.width)
+        critical = {(run.graph, run.task) for run in self.chain.runs}
+        edges, faces, width = self.chain.edges, TASK.faces, self.page.width
+        panel = GraphPanel(self.instance, edges, critical, faces, width)
         if panel.fits and self.page.ax is None:
             panel.below(figure, chart.left, chart.foot)
         return figure
-
-    def _critical(self) -> set[tuple[int, int]]:
-        return set() if self.chain is None else {(one.graph, one.task) for one in self.chain.runs}
 
     def _bar(self, run: PlacedTask, text: str = "") -> Bar:
         return Bar(self.chart.row[run.machine], run.start, run.end, text, run.graph)
@@ -253,13 +256,13 @@ class TaskGraphChart:
             text = f"deadline {self.chart.instant(due)}{beyond}"
             yield TimeMark(due, text, ALARM, dashed=True)
 
-    def _violation_bars(self, violations: Iterable[Violation]) -> Iterator[Bar]:
+    def _violation_bars(self) -> Iterator[Bar]:
         """Yield the violations that have a place: an interval on a machine, a task, or a graph.
 
         Those of tasks are outlined with the task, and with the time by which it starts too early.
         """
         seen = set()
-        for broken in violations:
+        for broken in self.violations:
             found = _RESOURCE.fullmatch(broken.resource)
             if found is None:
                 continue
@@ -292,7 +295,7 @@ class TaskGraphChart:
                 if len(self.due) > 1
                 else ("late" if late else "in time")
             )
-        if self.chain is not None:
+        if self.chain.runs:
             yield self._critical_path_text(self.chain)
         if len(self.transfers) > MOST_ARROWS and not self.bold:
             yield f"{len(self.transfers):,} transfers not drawn"

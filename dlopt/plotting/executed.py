@@ -113,9 +113,9 @@ def plot_executed(
             assert isinstance(instance, multistage.Instance)  # as the overloads say
             assert isinstance(planned, multistage.Solution)
             mixed = ExecutedMixedChart(instance, trace, page, planned, failures)
-            return mixed.draw(note, ())
+            return mixed.draw(note)
         executed = admission.occupancy(trace)
         chart = ExecutedChart(instance, executed, page, planned, trace, failures)
-        return chart.draw(note, ())
+        return chart.draw(note)
 
     return draw_figure(draw, path, page)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from matplotlib.figure import Figure
@@ -73,10 +73,12 @@ class _Times:
 class DivisibleLoadChart:
     """The Gantt chart of one solution."""
 
-    def __init__(self, instance: Instance, solution: Solution, page: Page) -> None:
+    def __init__(
+        self, instance: Instance, solution: Solution, page: Page, violations: Sequence[Violation]
+    ) -> None:
         if not solution.chunks:
             raise NothingToDrawError("no schedule to draw: it has no chunk")
-        self.instance, self.solution = instance, solution
+        self.instance, self.solution, self.violations = instance, solution, violations
         turns = sorted(solution.chunks, key=lambda c: (c.transmission_start, c.transmission_end))
         self.chunks = [_Times.of(chunk, turn) for turn, chunk in enumerate(turns)]
         self.ready = [float(time) for time in instance.ready_times]
@@ -91,7 +93,7 @@ class DivisibleLoadChart:
         self.instant = 1e-6 * (self.right - self.left)
         self.chart = Gantt(self._rows(), (self.left, self.right), self._axis(), page)
 
-    def draw(self, note: str, violations: Sequence[Violation]) -> Figure:
+    def draw(self, note: str) -> Figure:
         """Draw the bars, kind by kind, and finish the chart."""
         chart, cluster = self.chart, self.instance.cluster
         chart.rule(0)
@@ -106,11 +108,11 @@ class DivisibleLoadChart:
         chart.bars(DONE, self._done())
         chart.bars(UNUSED, self._unused())
         chart.bars(SUMMARY, self._summary())
-        chart.bars(VIOLATION, self._violation_bars(violations))
+        chart.bars(VIOLATION, self._violation_bars())
         for mark in self._marks():
             chart.mark(mark)
         title = clean(self.instance.name) or "One divisible load"
-        text, unit = self._subtitle(note, violations), self.instance.units.time
+        text, unit = self._subtitle(note), self.instance.units.time
         return chart.finish(title, text, unit)
 
     def _nodes(self) -> tuple[list[int], int]:
@@ -206,10 +208,10 @@ class DivisibleLoadChart:
         for chunk in self.chunks if length else ():
             yield Bar(self.row[chunk.node], chunk.begun, min(chunk.begun + length, chunk.done))
 
-    def _violation_bars(self, violations: Iterable[Violation]) -> Iterator[Bar]:
+    def _violation_bars(self) -> Iterator[Bar]:
         """Yield the violations that have a place on the chart: a resource and an interval."""
         rows = {"channel": 0} | {f"node {node}": row for node, row in self.row.items()}
-        for broken in violations:
+        for broken in self.violations:
             if broken.resource in rows and broken.start is not None and broken.end is not None:
                 yield Bar(rows[broken.resource], float(broken.start), float(broken.end))
 
@@ -221,7 +223,7 @@ class DivisibleLoadChart:
             text = f"deadline {self.chart.instant(float(deadline))}{beyond}"
             yield TimeMark(float(deadline), text, ALARM, dashed=True)
 
-    def _subtitle(self, note: str, violations: Sequence[Violation]) -> str:
+    def _subtitle(self, note: str) -> str:
         """Return the value of every objective, exactly where that is short."""
         instance = self.instance
         used, total = objective(instance, self.solution, "nodes"), instance.cluster.nodes
@@ -233,4 +235,4 @@ class DivisibleLoadChart:
             f"load {shown(instance.load)} {clean(instance.units.load, 12)}".rstrip()
             + (f" in {chunks:,} chunks" if chunks > used else ""),
         ]
-        return subtitle(parts, violations, note)
+        return subtitle(parts, self.violations, note)

@@ -48,6 +48,7 @@ from dlopt.problems.multistage import (
     objective,
 )
 from dlopt.problems.multistage.trace import occupancy
+from dlopt.result import Violation
 
 IO = BarStyle("reserved-io", "reserved, with the channel", ("#8C8C8C",), "#5A5A5A", outline=0.5)
 HELD = BarStyle("reserved", "reserved", ("#C9C9C9",), "#9A9A9A", outline=0.5)
@@ -62,7 +63,13 @@ MOST_CURVES = len(COMPUTING.faces)
 class MixedStreamChart(StreamChart):
     """The Gantt chart of one solution with its reservations."""
 
-    def __init__(self, instance: Instance, solution: Solution, page: Page) -> None:
+    def __init__(
+        self,
+        instance: Instance,
+        solution: Solution,
+        page: Page,
+        violations: Sequence[Violation] = (),
+    ) -> None:
         granted = {grant.reservation: grant for grant in solution.grants if grant.accepted}
         self.wanted = instance.reservations
         self.rows = self.wanted if len(self.wanted) <= MAX_TASK_ROWS else ()
@@ -72,7 +79,7 @@ class MixedStreamChart(StreamChart):
         for chunk in solution.chunks:
             window = float(chunk.transmission_start), float(chunk.computation_end)
             self.busy[chunk.node].append(window)
-        super().__init__(instance, solution, page)
+        super().__init__(instance, solution, page, violations)
 
     def extra_rows(self) -> list[ChartRow]:
         """Return a row per reservation."""

@@ -72,6 +72,11 @@ _REPAIRED: dict[str, tuple[str, str, tuple[Option, ...]]] = {
     "first-fit": ("bin packing", "takes the first machine with enough capacity", _FIT),
     "best-fit": ("bin packing", "takes the machine with the least sufficient capacity", _FIT),
     "worst-fit": ("bin packing", "takes the machine with the most free capacity", _FIT),
+    "priced": (
+        "bid-price control, Talluri and van Ryzin 2004",
+        "rejects requests whose benefit is less than the price of their CPU in the forecast",
+        (_order("density"),),
+    ),
 }
 
 _SLIPS: dict[str, tuple[Claim, str]] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 
@@ -22,6 +23,8 @@ class SearchBudget:
         Limit on the number of instances, besides shipped ones; if given, there is no time limit.
     progress : callable, optional
         Called with the number of instances tried, every `REPORT_INTERVAL_S` seconds.
+    stop : threading.Event, optional
+        Once it is set, the search must end, whatever its limit is.
     """
 
     __slots__ = (
@@ -32,13 +35,18 @@ class SearchBudget:
         "not_applicable",
         "seconds",
         "shipped",
+        "stop",
         "tried",
     )
 
     def __init__(
-        self, seconds: float, examples: int | None = None, progress: Progress | None = None
+        self,
+        seconds: float,
+        examples: int | None = None,
+        progress: Progress | None = None,
+        stop: threading.Event | None = None,
     ) -> None:
-        self.seconds, self.examples = seconds, examples
+        self.seconds, self.examples, self.stop = seconds, examples, stop
         self.tried = self.not_applicable = self.shipped = 0
         self._progress = progress
         self._begun = self._last_report = time.perf_counter()
@@ -49,8 +57,15 @@ class SearchBudget:
         return time.perf_counter() - self._begun
 
     @property
+    def stopped(self) -> bool:
+        """Whether the caller wants what is known now, as after Ctrl-C."""
+        return self.stop is not None and self.stop.is_set()
+
+    @property
     def exhausted(self) -> bool:
         """Whether the search must end; instances that the method rejects count, too."""
+        if self.stopped:
+            return True
         if self.examples is not None:
             return self.tried + self.not_applicable >= self.examples
         return self.elapsed >= self.seconds

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -76,6 +77,7 @@ def falsify(
     options: Options | None = None,
     progress: Progress | None = None,
     shipped: bool = True,
+    stop: threading.Event | None = None,
 ) -> SearchResult:
     """Search for an instance that violates a method's claim, or has the largest gap to the optimum.
 
@@ -116,6 +118,9 @@ def falsify(
     shipped : bool, default True
         Whether the shipped instances to which the method applies are tried first; of exact methods
         and bounds only small ones. They do not count in `examples`. A search for gaps does without.
+    stop : threading.Event, optional
+        Once another thread sets it, the search ends with what is known: a counterexample that is
+        not shrunk to the end, or nothing found so far.
 
     Returns
     -------
@@ -139,8 +144,10 @@ def falsify(
         raise NotApplicableError(f"target must be claim or gap, got {target!r}")
     if not seconds > 0 or (examples is not None and examples < 1):
         raise NotApplicableError("seconds and examples must be positive")
+    if stop is not None and not isinstance(stop, threading.Event):
+        raise NotApplicableError(f"stop is a threading.Event, not a {type(stop).__name__}")
     objective = _known_objective(entry, objective)
-    budget = SearchBudget(seconds, examples, progress)
+    budget = SearchBudget(seconds, examples, progress, stop)
     read = None if options is None else entry.read_options(options)
     builds = [_builder(stem, one, floats) for one in _sizes(entry, size)]
     if target == "gap":
@@ -321,6 +328,8 @@ class _CounterexampleSearch:
 
         def holds(smaller: Header) -> bool:
             nonlocal example
+            if self.budget.stopped:
+                return False
             if time.perf_counter() > until and self.budget.examples is None:
                 return False
             trial = self._trial(smaller)
@@ -338,7 +347,7 @@ class _CounterexampleSearch:
             example.instance,
             example.answer.result,
             example.answer.objective,
-            optimum=_proof(example.instance, example.answer),
+            optimum=None if self.budget.stopped else _proof(example.instance, example.answer),
             options=self.options,
         )
 

@@ -174,6 +174,8 @@ class _Annealing:
 
         def holds(smaller: Header) -> bool:
             nonlocal instance, final
+            if self.budget.stopped:
+                return False
             again = self.gap(smaller)
             if isinstance(again, str) or again.size < least:
                 return False

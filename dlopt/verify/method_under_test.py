@@ -108,12 +108,10 @@ def run_method(
     limits : Limits
         For exact methods; heuristics have none.
     reasons : Counter of str, optional
-        Why methods do not apply is counted there.
+        Why the method refuses the instance is counted there.
     """
     goal = objective_for(entry, instance, objective)
     if goal is None:
-        if reasons is not None:
-            reasons["the objective does not suit the instance"] += 1
         return None
     options = options or {}
     try:

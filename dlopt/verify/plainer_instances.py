@@ -6,14 +6,45 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from dlopt.problems.dag import Graph
 from dlopt.problems.dag import Instance as TaskGraphs
-from dlopt.problems.validated_record import HEADER_FIELDS, Record
+from dlopt.problems.validated_record import HEADER_FIELDS, Header, Record
 
-Maker: TypeAlias = Callable[[], object]
+Maker: TypeAlias = Callable[[], Any]
 """Builds a candidate, or a part of one; an invalid candidate raises."""
+
+
+def relevant_fields(record: Record) -> Iterator[tuple[str, Any, object]]:
+    """Yield name, value and default of the fields of a record; of an instance, those of its hash.
+
+    Examples
+    --------
+    >>> from dlopt.problems import iit
+    >>> from dlopt.problems.admission import Scenario
+    >>> instance = iit.Instance(iit.Cluster(1, tau=2, chi=3), (0,), load=4, name="one")
+    >>> [[name for name, *_ in relevant_fields(record)] for record in (instance, Scenario())]
+    [['cluster', 'ready_times', 'load', 'absolute_deadline'], ['factors', 'failures', 'name']]
+    """
+    for item in dataclasses.fields(record):  # type: ignore[arg-type]
+        if not (item.name in HEADER_FIELDS and isinstance(record, Header)):
+            yield item.name, getattr(record, item.name), item.default
+
+
+def constant(value: object) -> Maker:
+    """Return a maker of a value."""
+    return lambda: value
+
+
+def replacing(record: Record, name: str, make: Maker) -> Maker:
+    """Return a maker of a record with another value of one field."""
+    return lambda: replace(record, **{name: make()})  # type: ignore[type-var]
+
+
+def replacing_entry(entries: tuple[object, ...], at: int, make: Maker) -> Maker:
+    """Return a maker of a tuple with another entry at one place."""
+    return lambda: (*entries[:at], make(), *entries[at + 1 :])
 
 
 def unusual_features(value: object) -> Iterator[int]:
@@ -32,15 +63,14 @@ def unusual_features(value: object) -> Iterator[int]:
     if isinstance(value, Graph):
         yield sum(edge.source > edge.target for edge in value.edges)
     if isinstance(value, Record):
-        for item in dataclasses.fields(value):  # type: ignore[arg-type]
-            if item.name in HEADER_FIELDS or item.name == "id":
+        for name, old, default in relevant_fields(value):
+            if name == "id":
                 continue
-            old = getattr(value, item.name)
             if isinstance(old, bool | str):
-                yield item.default is not dataclasses.MISSING and old != item.default
-            elif old != item.default:
+                yield default is not dataclasses.MISSING and old != default
+            elif old != default:
                 yield from unusual_features(old)
-                if item.default == ():
+                if default == ():
                     yield sum(isinstance(entry, Record) for entry in old)
     elif isinstance(value, tuple):
         yield sum(entry is None for entry in value)
@@ -66,32 +96,19 @@ def plainer_candidates(instance: object) -> Iterator[Maker]:
 def _with_times(value: object) -> Iterator[Maker]:
     """Yield makers of the value with one None in a tuple replaced by another entry, or by 1."""
     if isinstance(value, Record):
-        for item in dataclasses.fields(value):  # type: ignore[arg-type]
-            old = getattr(value, item.name)
-            if isinstance(old, tuple) and item.name not in HEADER_FIELDS:
+        for name, old, _ in relevant_fields(value):
+            if isinstance(old, tuple):
                 for make in _with_times(old):
-                    yield partial(_replaced, value, item.name, make)
+                    yield replacing(value, name, make)
     elif isinstance(value, tuple):
         times: list[object] = [1, *(entry for entry in value if entry is not None)]
         for at, entry in enumerate(value):
             if entry is None:
                 for time in dict.fromkeys(times):
-                    yield partial(_with_entry, value, at, partial(_given, time))
+                    yield replacing_entry(value, at, constant(time))
             elif isinstance(entry, Record | tuple):
                 for make in _with_times(entry):
-                    yield partial(_with_entry, value, at, make)
-
-
-def _given(value: object) -> object:
-    return value
-
-
-def _replaced(record: Record, name: str, make: Maker) -> Record:
-    return replace(record, **{name: make()})  # type: ignore[type-var]
-
-
-def _with_entry(entries: tuple[object, ...], at: int, make: Maker) -> tuple[object, ...]:
-    return (*entries[:at], make(), *entries[at + 1 :])
+                    yield replacing_entry(value, at, make)
 
 
 def _without_lans(instance: TaskGraphs) -> TaskGraphs:

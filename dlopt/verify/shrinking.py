@@ -11,18 +11,23 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 from dlopt.arithmetic import Number, exact, simplest
 from dlopt.errors import InvalidInstanceError
 from dlopt.problems.cluster import Cluster
-from dlopt.problems.validated_record import HEADER_FIELDS, Header, Record, numbers_of
-from dlopt.verify.plainer_instances import plainer_candidates, unusual_features
+from dlopt.problems.validated_record import Header, Record, numbers_of
+from dlopt.verify.plainer_instances import (
+    Maker,
+    constant,
+    plainer_candidates,
+    relevant_fields,
+    replacing,
+    replacing_entry,
+    unusual_features,
+)
 
 InstanceT = TypeVar("InstanceT", bound=Header)
-
-_Maker: TypeAlias = Callable[[], Any]
-"""Builds a candidate, or a part of one; an invalid candidate raises."""
 
 InstanceSize = tuple[int, int, int]
 """Jobs, machines, and the magnitude of the numbers with the unusual features; compared
@@ -61,7 +66,7 @@ def instance_size(instance: Any) -> InstanceSize:
 def _numbers(value: Any) -> Iterator[Number]:
     """Yield the numbers in a record that differ from their defaults; of any other value, all."""
     if isinstance(value, Record):
-        for _, old, default in _fields(value):
+        for _, old, default in relevant_fields(value):
             if old != default:
                 yield from _numbers(old)
     else:
@@ -116,7 +121,7 @@ def shrink(
     return instance
 
 
-def _smaller_candidates(instance: Any) -> Iterator[_Maker]:
+def _smaller_candidates(instance: Any) -> Iterator[Maker]:
     """Yield makers of candidates: without a machine, without an entry, with simpler numbers."""
     for machine in range(_machines(instance)) if _machines(instance) > 1 else ():
         yield partial(_without_machine, instance, machine)
@@ -126,59 +131,52 @@ def _smaller_candidates(instance: Any) -> Iterator[_Maker]:
     yield from _jointly_lowered(instance)
 
 
-def _built_or_none(make: _Maker) -> Any:
+def _built_or_none(make: Maker) -> Any:
     try:
         return make()  # the constructor validates
     except InvalidInstanceError:
         return None
 
 
-def _fields(record: Record) -> Iterator[tuple[str, Any, Any]]:
-    """Yield name, value and default of the fields that matter."""
-    for item in dataclasses.fields(record):  # type: ignore[arg-type]
-        if not (item.name in HEADER_FIELDS and isinstance(record, Header)):
-            yield item.name, getattr(record, item.name), item.default
-
-
-def _without_entry(value: Any) -> Iterator[_Maker]:
+def _without_entry(value: Any) -> Iterator[Maker]:
     """Yield makers of the value with one entry of a tuple removed, the outermost first."""
     if isinstance(value, Record):
-        for name, old, _ in _fields(value):
+        for name, old, _ in relevant_fields(value):
             for make in _without_entry(old):
-                yield _replacing(value, name, make)
+                yield replacing(value, name, make)
     elif isinstance(value, tuple):
         for at in reversed(range(len(value))):
-            yield lambda at=at: (*value[:at], *value[at + 1 :])  # type: ignore[misc]
+            yield partial(_without_index, value, at)
         for at, entry in enumerate(value):
             for make in _without_entry(entry):
-                yield _replacing_entry(value, at, make)
+                yield replacing_entry(value, at, make)
 
 
-def _simpler(value: Any) -> Iterator[_Maker]:
+def _simpler(value: Any) -> Iterator[Maker]:
     """Yield makers of the value with one number simplified."""
     if isinstance(value, Cluster):
         for name in ("tau", "chi"):
             costs = getattr(value, name)
             if isinstance(costs, tuple):
-                yield _replacing(value, name, partial(min, costs))
+                yield replacing(value, name, partial(min, costs))
     if isinstance(value, Record):
-        for name, old, default in _fields(value):
+        for name, old, default in relevant_fields(value):
             if old == default:
                 continue  # what is not said needs no reading
             if default is not dataclasses.MISSING:
-                yield _replacing(value, name, lambda default=default: default)  # type: ignore[misc]
+                yield replacing(value, name, constant(default))
             for make in _simpler(old):
-                yield _replacing(value, name, make)
+                yield replacing(value, name, make)
     elif isinstance(value, tuple):
         for at, entry in enumerate(value):
             for make in _simpler(entry):
-                yield _replacing_entry(value, at, make)
+                yield replacing_entry(value, at, make)
     elif isinstance(value, int | float | Fraction) and not isinstance(value, bool):
         for number in _simpler_numbers(value):
-            yield lambda number=number: number  # type: ignore[misc]
+            yield constant(number)
 
 
-def _jointly_lowered(instance: Any) -> Iterator[_Maker]:
+def _jointly_lowered(instance: Any) -> Iterator[Maker]:
     """Yield makers of the instance with all numbers from some threshold on lowered by 1 or 1/2.
 
     Related instants, as a deadline and the window that begins there, move together.
@@ -192,7 +190,7 @@ def _jointly_lowered(instance: Any) -> Iterator[_Maker]:
 def _lowered(value: Any, least: Fraction, less: Number) -> Any:
     """Return a record with all its numbers that are at least `least` lowered by `less`."""
     if isinstance(value, Record):
-        changed = {name: _lowered(old, least, less) for name, old, _ in _fields(value)}
+        changed = {name: _lowered(old, least, less) for name, old, _ in relevant_fields(value)}
         return replace(value, **changed)  # type: ignore[type-var]
     if isinstance(value, tuple):
         return tuple(_lowered(entry, least, less) for entry in value)
@@ -215,14 +213,6 @@ def _simpler_numbers(number: Number) -> Iterator[Number]:
     ):
         if simpler != number and simpler >= 0:
             yield float(simpler) if isinstance(number, float) else simpler
-
-
-def _replacing(record: Record, name: str, make: _Maker) -> _Maker:
-    return lambda: replace(record, **{name: make()})  # type: ignore[type-var]
-
-
-def _replacing_entry(entries: tuple[Any, ...], at: int, make: _Maker) -> _Maker:
-    return lambda: (*entries[:at], make(), *entries[at + 1 :])
 
 
 def _without_machine(instance: Any, gone: int) -> Any:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import contextlib
 import random
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
@@ -42,6 +43,9 @@ __all__ = [
 
 Strategy: TypeAlias = st.SearchStrategy[Any]
 """A strategy for instances."""
+
+_HOME_LOCK = threading.RLock()
+"""For the storage folder of Hypothesis: a process has one, which a search replaces for its time."""
 
 
 class _HypothesisSource:
@@ -158,10 +162,11 @@ def find_by_hypothesis(
 def _without_files() -> Iterator[None]:
     """Let Hypothesis keep its caches in a temporary folder, and none in the working folder.
 
-    It writes some even where it has no database of examples.
+    It writes some even where it has no database of examples. Other threads wait meanwhile: they
+    would restore a folder that is gone by then.
     """
-    before = configuration.storage_directory(intent_to_write=False).path
-    with temporary_folder() as folder:
+    with _HOME_LOCK, temporary_folder() as folder:
+        before = configuration.storage_directory(intent_to_write=False).path
         configuration.set_hypothesis_home_dir(folder)
         try:
             yield

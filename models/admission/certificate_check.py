@@ -22,6 +22,10 @@ from dlopt.result import Result, Status
 WEIGHTED_OBJECTIVES = ("accepted", "accepted-load", "reject-ratio")
 """The objectives whose value is a weighted sum of acceptances."""
 
+MOST_ROUNDS = 10**5
+"""With more chunks a window cut may as well have all of the window; their power has too many
+digits."""
+
 
 def proven_value(
     instance: Instance, result: Result[Solution], certificate: Certificate
@@ -187,7 +191,8 @@ class _CertificateChecker:
                 node_capacity += (end - max(start, free)) / (scaled.tau[node] + scaled.chi[node])
         if tau == 0:
             return node_capacity
-        port_share = 1 - (chi / (tau + chi)) ** (nodes * chunks)
+        rounds = nodes * chunks
+        port_share = 1 - (chi / (tau + chi)) ** rounds if rounds <= MOST_ROUNDS else Fraction(1)
         return min(node_capacity, (end - start) / tau * port_share)
 
 

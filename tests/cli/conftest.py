@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from dlopt.cli import run as run_command
+from dlopt.cli.program import run as run_command
 
 INSTANCES = Path(__file__).parents[2] / "instances" / "iit"
 THREE = {

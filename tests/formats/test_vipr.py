@@ -83,6 +83,7 @@ def test_cases_cover_everything_or_prove_nothing():
         ("d G 1 OBJ { rnd 1 0 1/3 } -1", "rounded"),
         ("d G 1 OBJ { rnd 1 0 1/0 } -1", "does not follow"),
         ("d G 1 OBJ { asm } -1", "assumptions"),
+        ("d G 1 OBJ { asm 0 } -1", "has no reason"),
     ],
 )
 def test_what_does_not_follow_is_refused(step, why):
@@ -105,25 +106,45 @@ def test_nothing_is_derived():
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [
-        ("VER", "VAR", "VER is expected"),
+        ("VER", "VAR", "section VER: VER is expected), got 'VAR'"),
         ("OBJ min", "OBJ max", "min is expected"),
-        ("c G 1/2", "c H 1/2", "'H'"),
+        ("c G 1/2", "c H 1/2", "section CON: G, L or E is expected), got 'H'"),
         ("2 0 1 1 1\nx_G", "2 0 1 0 1\nx_G", "twice"),
-        ("2 0 1 1 1\nx_G", "2 0 1 2 1\nx_G", "no such variable"),
-        ("1/2", "1/0", "is no number"),
+        (
+            "2 0 1 1 1\nx_G",
+            "2 0 1 2 1\nx_G",
+            "section CON: a variable below 2 is expected), got '2'",
+        ),
+        ("1/2", "1/0", "section CON: the right-hand side is expected: '1/0' is no number"),
         ("VER 1.0", "VER 2.0", "version"),
         ("x y", "x x", "one name"),
         ("CON 3 2", "CON 3 4", "more bounds"),
         ("CON 3 2", "CON 3 3", "more bounds"),
         ("INT 2\n0 1", "INT 2\n0 0", "twice"),
         ("range 1 inf", "range 1 0", "empty"),
-        ("range 1 inf", "range 1 1/0", "is no number"),
+        ("range 1 inf", "interval 1 inf", "infeas or range"),
+        (
+            "range 1 inf",
+            "range 1 1/0",
+            "section RTP: the largest value, or inf, is expected: '1/0'",
+        ),
         ("SOL 0", "SOL 1\nbest 1 0", "is no number"),
         ("1/2", "1e999999999", "is no number"),
         ("range 1 inf", "range -inf inf", "is no number"),
-        ("DER 1", "DER 2", "it ends here"),
-        ("-1\n", "-1 more\n", "derived already"),
-        ("DER 1", "DER many", "many"),
+        (
+            "DER 1",
+            "DER 2",
+            "section DER: the file ends, and the name of a step is expected), got '-1'",
+        ),
+        (
+            "-1\n",
+            "-1 more\n",
+            "section DER: the steps are complete, and the end of the file is expected",
+        ),
+        ("} -1", "} never", "section DER: the last use of a step, or -1, is expected: 'never'"),
+        ("SOL 0", "SOLE 0", "section RTP: SOL is expected), got 'SOLE'"),
+        ("INT 2", "INT 3", "section INT: the index of a variable is expected: 'OBJ' is no whole"),
+        ("DER 1", "DER many", "section DER: the number of steps is expected: 'many' is no whole"),
     ],
 )
 def test_a_file_of_another_kind_is_told_where(old, new, why):

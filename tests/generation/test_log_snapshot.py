@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import assume, example, given
@@ -17,9 +17,10 @@ from dlopt.generation.log_snapshot import (
     RigidJob,
     first_come_first_served,
     remaining_times,
-    snapshot,
 )
+from dlopt.generation.log_snapshot import snapshot as snapshot_and_notes
 from dlopt.heuristics.iit.methods import epr, opr
+from dlopt.problems.iit import Instance
 from dlopt.problems.validated_record import Units
 from dlopt.result import Status
 from tests.data import data_folder
@@ -44,6 +45,10 @@ def log_of(*lines: Line, size: int | None = None) -> swf.SwfLog:
             f"{job.requested} -1 -1 {job.status} 1 1 -1 -1 -1 -1 -1"
         )
     return swf.parse([*texts, "; End: of log"])
+
+
+def snapshot(log: swf.SwfLog, **options: Any) -> Instance:
+    return snapshot_and_notes(log, **options).instance
 
 
 def processors(job: Line) -> int:
@@ -129,6 +134,15 @@ def _texts(*jobs: Line) -> list[str]:
         " 1 1 -1 -1 -1 -1 -1"
         for n, j in enumerate(jobs, 1)
     ]
+
+
+def test_starts_that_the_log_does_not_record_are_noted() -> None:
+    unknown, recorded, idle = Line(0, -1, 9, 1, 1), Line(0, 0, 9, 1, 1), Line(0, -1, 0, 1, 1)
+    log = log_of(unknown, recorded, idle, unknown, size=3)
+    (note,) = snapshot_and_notes(log, at=0, load=1).notes
+    assert note.startswith("2 jobs without wait time: their starts are their submissions")
+    assert snapshot_and_notes(log, at=0, load=1, starts="fcfs").notes == ()
+    assert snapshot_and_notes(log_of(recorded, idle, size=3), at=0, load=1).notes == ()
 
 
 @pytest.mark.parametrize(

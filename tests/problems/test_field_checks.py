@@ -61,6 +61,8 @@ class Level(IntEnum):
         ("number", {}, FINITE),
         ("number", math.nextafter(1e100, math.inf), LARGE),
         ("number", -math.nextafter(1e100, math.inf), LARGE),
+        ("number", int(1e100) + 1, LARGE),
+        ("number", -int(1e100) - 1, LARGE),
         ("number", F(1e100) + F(1, 3), LARGE),
         ("number", F(-(10**110), 3), LARGE),
         ("number", "1e101", LARGE),
@@ -99,6 +101,18 @@ def test_a_value_that_a_field_may_not_hold(field: str, value: object, rule: str)
     ((path, told, found),) = faults_of(**{field: value})
     assert (path, found) == (field, rule)
     assert told is value
+
+
+@pytest.mark.parametrize("share", [F(1, 2), F(3, 4), F(1)])
+def test_a_fraction_within_its_limits_is_accepted(share: Fraction) -> None:
+    assert Part(1, share).share is share
+
+
+@pytest.mark.parametrize(
+    ("share", "rule"), [(F(1, 3), "must be at least 1/2"), (F(3, 2), "must be at most 1")]
+)
+def test_a_fraction_beyond_its_limits_is_refused(share: Fraction, rule: str) -> None:
+    assert faults_of(main={"size": 1, "share": share}) == [("main.share", share, rule)]
 
 
 def test_an_array_where_a_text_is_due_is_a_fault() -> None:

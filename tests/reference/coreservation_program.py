@@ -17,10 +17,10 @@ from itertools import pairwise
 from typing import Any
 
 from tests.reference.numbers import integer_remark, is_exact, number, remark
-from tests.reference.vipr import File, RefusedError, Row
+from tests.reference.vipr import INDEX, File, RefusedError, Row, indices_of
 
-NEARLY = Fraction(1, 10**8)
-"""Relative: a plan in floats may exceed what is free by less."""
+NEARLY, ROUNDED = Fraction(1, 10**9), Fraction(1, 2**46)
+"""Relative: by this and that a plan in floats may exceed a machine, or fall short of a share."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Column:
 def _column(name: str) -> Column:
     letter, *words = name.split("_")
     counts = {"x": 1, "y": 5, "r": 5, "m": 1, "w": 0}
-    if counts.get(letter) != len(words) or not all(word.isdigit() for word in words):
+    if counts.get(letter) != len(words):
         raise RefusedError(f"the name {name} is not one of the program")
     return Column(letter, *map(int, words))
 
@@ -59,10 +59,15 @@ class Program:
             raise RefusedError("the unit is not positive")
         self.rejections = integer_remark(file, "rejections")
         words = file.remarks.get("groups", "").split()
-        if len(words) != len(self.machines) or not all(word.isdigit() for word in words):
+        if len(words) != len(self.machines) or not all(map(INDEX.fullmatch, words)):
             raise RefusedError("not each machine has a group")
         self.groups = [int(word) for word in words]
         self.requests = data["requests"]
+        cpus = [number(part["cpu"]) for request in self.requests for part in request["parts"]]
+        self.overload, self.shortfall = Fraction(0), Fraction(1)
+        if not is_exact(data):
+            self.overload = NEARLY * min(cpus) + ROUNDED * max(cpus)
+            self.shortfall = 1 - NEARLY - ROUNDED
         self.columns = [_column(name) for name in file.variables]
         for column in self.columns:
             self._check_column(column)
@@ -98,27 +103,14 @@ class Program:
         return found
 
     def free(self, machine: int, instant: Fraction) -> Fraction:
-        """CPU that can be reserved at an instant, in units."""
+        """CPU that can be reserved at an instant, in units; of floats with the tolerance."""
         capacity = self.machines[machine]["capacity"]
         steps = capacity if isinstance(capacity, list) else [[0, capacity]]
         found = [number(value) for start, value in steps if number(start) <= instant][-1]
         for holding in self.data.get("holdings", ()):
             if holding["machine"] == machine and _contains(holding, instant):
                 found -= number(holding["cpu"])
-        return max(Fraction(0), found) / self.unit
-
-    def whole(self, machine: int, instant: Fraction, divisor: int) -> int:
-        """Multiples of so many units that fit on a machine at an instant."""
-        free = self.free(machine, instant)
-        found = math.floor(free / divisor)
-        if not is_exact(self.data):
-            cpus = [number(part["cpu"]) for request in self.requests for part in request["parts"]]
-            slack = 2 * (free + max(cpus) / self.unit) / 10**9 + 64 * Fraction(
-                math.ulp(float(free))
-            )
-            if math.floor((free + slack) / divisor) != found:
-                raise RefusedError("the tolerance of floats reaches the next unit")
-        return found
+        return (max(Fraction(0), found) + self.overload) / self.shortfall / self.unit
 
     def room(self, request: dict[str, Any], machine: int) -> Fraction:
         """What is free on a machine in all of the window of a request."""
@@ -188,10 +180,9 @@ class Program:
 
     def holds_for_capacity(self, row: Row, terms: dict[Column, Fraction], most: Fraction) -> bool:
         """By what is free on a group at an instant; of `count`, of multiples of some units."""
-        words = row.name.split("_")
         divisor = 0
-        if words[0] == "count" and len(words) > 3 and words[3].isdigit():
-            divisor = int(words[3])
+        if row.name.startswith("count_"):
+            divisor = next(iter(indices_of(row.name, 3)[2:]), 0)
         if all(column.kind != "r" for column in terms):
             divisor = divisor or 1
         groups = {c.group for c in terms if c.kind in "yr"}
@@ -222,10 +213,10 @@ class Program:
                 return False
         least = min(column.low for column in terms if column.kind in "yr")
         for machine, other in enumerate(self.groups):
-            free: Fraction | int = self.free(machine, instant)
-            if other == group and free * (1 + NEARLY) >= least:  # others take none of the parts
+            free = self.free(machine, instant)
+            if other == group and free >= least:  # others take none of the parts
                 if divisor:
-                    free = self.whole(machine, instant, divisor)
+                    free = Fraction(free // divisor)
                 used = terms.get(Column("m", machine))
                 if used is None:
                     most -= free
@@ -362,7 +353,7 @@ class Program:
         if len(self.levels) == 1:
             return (first,)
         if self.levels[1] == "benefit":
-            return first, -claim - factor * accepted
+            return first, -claim - factor * accepted + sum(machines)
         each = max(machines)
         if each <= 0:
             return first, Fraction(0)

@@ -7,8 +7,8 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from tests.reference.numbers import grid_slack, is_exact, number, sets_of, words_of
-from tests.reference.vipr import File, RefusedError
+from tests.reference.numbers import grid_slack, is_exact, number, sets_of, stated, words_of
+from tests.reference.vipr import WHOLE, File, RefusedError
 
 Name = tuple[str, tuple[int, ...]]
 """The letter and the indices of a variable."""
@@ -58,7 +58,7 @@ class Stream:
         self.setup_cp = number(data["cluster"].get("theta_cp", 0)) / self.time_unit
         self.free = self._free_times()
         self.groups = self._groups(file)
-        self.instants = words_of(file, "instants", Fraction)
+        self.instants = words_of(file, "instants")
         if any(one >= other for one, other in pairwise(self.instants)):
             raise RefusedError("the instants are not in ascending order")
         self.names = [_name(name) for name in file.variables]
@@ -67,7 +67,7 @@ class Stream:
         self.reservations = self._reservations()
         self._check_span()
         words = file.remarks.get("chunks", "any")
-        self.chunks = int(words) if words.isdigit() and int(words) else None
+        self.chunks = (int(words) or None) if WHOLE.fullmatch(words) else None
         self.known_intervals: dict[tuple[Fraction, Fraction, int], list[int]] = {}
 
     def _costs(self, name: str) -> list[Fraction]:
@@ -185,22 +185,28 @@ class Stream:
         return found
 
     def _check_span(self) -> None:
-        tasks = [task for i, task in self.tasks.items() if ("z", (i,)) in self.names]
+        known = {indices[0] for letter, indices in self.names if letter not in "qh"}
+        tasks = [task for i, task in self.tasks.items() if i in known]
         if tasks and (len(self.instants) < 2 or any(t.release < self.instants[0] for t in tasks)):
             raise RefusedError("the instants begin after a task is released")
-        if any(t.due - grid_slack(t.due, t.release) * 2 > self.instants[-1] for t in tasks):
+        slack = 0 if is_exact(self.data) else 2
+        if any(t.due - grid_slack(t.due, t.release) * slack > self.instants[-1] for t in tasks):
             raise RefusedError("the instants end before a task is due")
+        for letter, (_, *place) in self.names:
+            if place and (
+                place[0] >= len(self.groups)
+                or (letter != "h" and place[1] >= len(self.instants) - 1)
+            ):
+                raise RefusedError("a variable is of no group or interval")
 
 
 def _scale(file: File, name: str) -> tuple[Fraction, Fraction]:
     """Read `0 is ORIGIN, 1 is UNIT`, or `1 is UNIT`."""
-    parts = dict(
-        part.split(" is ") for part in file.remarks.get(name, "").split(", ") if " is " in part
-    )
-    try:
-        origin, unit = Fraction(parts.get("0", "0")), Fraction(parts["1"])
-    except (KeyError, ValueError, ZeroDivisionError):
-        raise RefusedError(f"there is no remark on the unit of {name}") from None
+    pairs = [part.split(" is ") for part in file.remarks.get(name, "").split(", ")]
+    parts = {pair[0]: stated(pair[1], name) for pair in pairs if len(pair) == 2}
+    if "1" not in parts:
+        raise RefusedError(f"there is no remark on the unit of {name}")
+    origin, unit = parts.get("0", Fraction(0)), parts["1"]
     if unit <= 0:
         raise RefusedError(f"the unit of {name} is not positive")
     return origin, unit
@@ -208,6 +214,6 @@ def _scale(file: File, name: str) -> tuple[Fraction, Fraction]:
 
 def _name(name: str) -> Name:
     letter, *words = name.split("_")
-    if LETTERS.get(letter) != len(words) or not all(word.isdigit() for word in words):
+    if LETTERS.get(letter) != len(words):
         raise RefusedError(f"the name {name} is not one of the program")
     return letter, tuple(map(int, words))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -13,6 +14,13 @@ class RefusedError(Exception):
 
 
 Terms = dict[int, Fraction]
+
+NAME = re.compile(r"[a-z]+(_(0|[1-9][0-9]{0,18}))*")
+"""What a variable is called: so that no two names mean one thing."""
+INDEX = re.compile(r"0|[1-9][0-9]{0,18}")
+WHOLE = re.compile(r"[0-9]{1,4000}")
+NUMBER = re.compile(r"[+-]?[0-9]{1,4000}(/[0-9]{1,4000}|\.[0-9]{0,4000})?")
+BLANKS = re.compile(r"[ \t\r]+")
 
 
 @dataclass
@@ -79,8 +87,8 @@ def read(text: str) -> File:
         If the file is not complete, or has what certificates of dlopt never have.
     """
     file = File(remarks=_remarks(text))
-    lines = (line for line in text.splitlines() if not line.startswith("%"))
-    words = iter(" ".join(lines).split())
+    lines = (line for line in text.split("\n") if not line.startswith("%"))
+    words = iter([word for line in lines for word in BLANKS.split(line) if word])
     try:
         _read_sections(file, words)
     except (StopIteration, ValueError, ZeroDivisionError):
@@ -91,52 +99,86 @@ def read(text: str) -> File:
 def _remarks(text: str) -> dict[str, str]:
     """Return the remarks of the form `% name: value`; of two with one name the last."""
     found: dict[str, str] = {}
-    for line in text.splitlines():
-        if line.startswith("%") and ": " in line:
-            name, value = line[1:].strip().split(": ", 1)
-            found[name] = value
+    for line in text.split("\n"):
+        name, colon, value = line.partition(":")
+        if name.startswith("%") and colon:
+            found[name[1:].strip()] = value.strip()
     return found
 
 
 def _read_sections(file: File, words: Iterator[str]) -> None:
     _expect(words, "VER")
-    _expect(words, "1.0")
+    _expect(words, "1.0", "1.1")
     _expect(words, "VAR")
     file.variables = [next(words) for _ in range(_whole(next(words)))]
     if len(set(file.variables)) < len(file.variables):
         raise RefusedError("two variables have one name")
+    for name in file.variables:
+        if not NAME.fullmatch(name):
+            raise RefusedError(f"{name} is no name of a variable")
     _expect(words, "INT")
-    file.integral = {_index(next(words), file) for _ in range(_whole(next(words)))}
+    integral = [_index(next(words), file) for _ in range(_whole(next(words)))]
+    file.integral = set(integral)
+    if len(file.integral) < len(integral):
+        raise RefusedError("a variable is in INT twice")
     _expect(words, "OBJ")
     _expect(words, "min")
     file.objective = _vector(words, file)
     _expect(words, "CON")
     count, bounds = _whole(next(words)), _whole(next(words))
-    if bounds > count:
-        raise RefusedError("there are more bounds than rows")
     file.rows = [_row(words, file) for _ in range(count)]
+    if bounds > sum(len(row.terms) <= 1 for row in file.rows):
+        raise RefusedError("there are more bounds than rows of one variable")
     _expect(words, "RTP")
-    if next(words) == "range":
-        file.claim = Fraction(next(words))
-        _expect(words, "inf")
+    word = next(words)
+    if word == "range":
+        file.claim, above = number_of(next(words)), next(words)
+        if above != "inf" and number_of(above) < file.claim:
+            raise RefusedError("the range of the claim is empty")
+    elif word != "infeas":
+        raise RefusedError(f"{word} is no claim")
     _expect(words, "SOL")
-    _expect(words, "0")
+    for _ in range(_whole(next(words))):  # points bound the minimum from above: not checked
+        next(words)
+        _vector(words, file)
     _expect(words, "DER")
     file.steps = [_step(words, file) for _ in range(_whole(next(words)))]
     if next(words, None) is not None:
         raise RefusedError("there is something after the last step")
 
 
-def _expect(words: Iterator[str], expected: str) -> None:
+def _expect(words: Iterator[str], *expected: str) -> None:
     word = next(words)
-    if word != expected:
-        raise RefusedError(f"{expected} is expected, not {word}")
+    if word not in expected:
+        raise RefusedError(f"{expected[0]} is expected, not {word}")
 
 
 def _whole(word: str) -> int:
-    if not (word.isascii() and word.isdigit()):
-        raise RefusedError(f"{word} is no whole number")
+    if not WHOLE.fullmatch(word):
+        raise RefusedError(f"{word[:30]} is no whole number")
     return int(word)
+
+
+def number_of(word: str) -> Fraction:
+    """Return an integer, a fraction or a decimal, without an exponent.
+
+    Raises
+    ------
+    RefusedError
+        If the word is none of these, or has very many digits.
+    ZeroDivisionError
+    """
+    if not NUMBER.fullmatch(word):
+        raise RefusedError(f"{word[:30]} is no number")
+    return Fraction(word)
+
+
+def indices_of(name: str, count: int) -> list[int]:
+    """Return so many indices that follow the first word of a name; none if there are fewer."""
+    words = name.split("_")[1 : count + 1]
+    if len(words) < count or not all(map(INDEX.fullmatch, words)):
+        return []
+    return list(map(int, words))
 
 
 def _index(word: str, file: File) -> int:
@@ -155,12 +197,12 @@ def _vector(words: Iterator[str], file: File) -> Terms:
         index = _index(next(words), file)
         if index in terms:
             raise RefusedError(f"variable {index} is in one row twice")
-        terms[index] = Fraction(next(words))
+        terms[index] = number_of(next(words))
     return {index: value for index, value in terms.items() if value}
 
 
 def _row(words: Iterator[str], file: File) -> Row:
-    name, sense, rhs = next(words), next(words), Fraction(next(words))
+    name, sense, rhs = next(words), next(words), number_of(next(words))
     if sense not in ("G", "L", "E"):
         raise RefusedError(f"{sense} is no sense of a row")
     return Row(name, sense, rhs, _vector(words, file))
@@ -207,6 +249,8 @@ def _derive(step: Step, rows: list[Row], integral: set[int]) -> frozenset[int]:
     """Return the assumptions under which the row of a step holds."""
     row = step.row
     if step.rule == "asm":
+        if step.words:
+            raise RefusedError(f"step {row.name} is assumed for a reason")
         return frozenset({len(rows)})
     if step.rule == "uns":
         return _two_cases(row, [_known(rows, word) for word in step.words], rows, integral)
@@ -234,7 +278,7 @@ def _combination(step: Step, rows: list[Row]) -> Row:
         raise RefusedError(f"step {step.row.name} has not {count} multipliers")
     lower, upper = True, True
     found = Row(step.row.name, step.row.sense, Fraction(0), {})
-    for index, multiplier in zip(words[::2], map(Fraction, words[1::2]), strict=True):
+    for index, multiplier in zip(words[::2], map(number_of, words[1::2]), strict=True):
         row = rows[_known(rows, index)]
         if multiplier and row.sense != "E":
             keeps = (row.sense == "G") == (multiplier > 0)  # a bound from below stays one

@@ -41,6 +41,16 @@ def test_a_choice_may_say_which_come_next():
     ]
 
 
+def test_a_deadline_shortly_after_the_first_ready_time_needs_no_other_choice():
+    """Enumeration would yield the instance again for every value of a choice without effect."""
+    cluster, together, load, deadline, early, length = [0, 0, 0, 0], 1, 0, 0, 1, 2
+    record = [*cluster, together, load, deadline, early, length]
+    choices = Choices(RecordedSource(record))
+    instance = builder("iit")(choices)
+    assert choices.record == record
+    assert (instance.ready_times, instance.absolute_deadline) == ((0,), 2)
+
+
 def test_an_option_named_twice_is_likelier_by_chance():
     choices = Choices(RandomSource(random.Random(0)))
     drawn = [choices.pick("aaab") for _ in range(400)]

@@ -91,10 +91,18 @@ def test_a_heuristic_that_ignores_a_feature_is_refuted(method, text, size, shipp
     assert found.size == size
 
 
-def test_the_reasons_for_which_a_method_is_skipped_are_counted():
-    search = falsify("bag", "gds", objective="accepted", examples=60, shipped=False)
+@pytest.mark.parametrize(
+    ("stem", "method", "objective", "reasons"),
+    [
+        ("bag", "gds", "accepted", {"the objective does not suit the instance"}),
+        ("multistage", "multi-stage", None, {"there are set-up costs", "the nodes differ"}),
+    ],
+)
+def test_the_reasons_for_which_a_method_is_skipped_are_counted(stem, method, objective, reasons):
+    search = falsify(stem, method, objective=objective, examples=60, shipped=False)
+    assert {reason for reason, _ in search.skip_reasons} == reasons
     assert sum(count for _, count in search.skip_reasons) == search.not_applicable > 0
-    assert search.skip_reason
+    assert search.skip_reason.startswith(search.skip_reasons[0][0])
 
 
 def test_few_reasons_are_named_in_a_line():

@@ -108,6 +108,8 @@ class Certificate:
     ) -> Constraint:
         kind, *words = reason or ("nothing",)
         if kind == "asm":
+            if words:
+                raise ValueError("what is assumed has no reason")
             return Constraint(claimed.terms, claimed.sign, claimed.side, frozenset({len(known)}))
         if kind in ("lin", "rnd"):
             found = _linear_combination(_pairs(words), known, claimed.sign)

@@ -35,13 +35,13 @@ def parse(text: str, source: str | None = None) -> Certificate:
     reader = _Reader(tokens)
     try:
         return reader.certificate(remarks)
-    except (ValueError, KeyError, IndexError) as error:
+    except (ValueError, IndexError) as error:
         at = min(reader.position, len(tokens)) - 1
         value = tokens[at][:30] if at >= 0 else "nothing"
-        why = "it ends here" if isinstance(error, IndexError) else error
-        fault = Fault(
-            f"line {bisect_right(ends, at) + 1}", value, f"must be a VIPR 1.0 file ({why})"
-        )
+        ended = f"the file ends, and {reader.expected} is expected"
+        why = ended if isinstance(error, IndexError) else error
+        rule = f"must be a VIPR 1.0 file (section {reader.section}: {why})"
+        fault = Fault(f"line {bisect_right(ends, at) + 1}", value, rule)
         raise InvalidInstanceError([fault], source) from error
 
 
@@ -51,90 +51,120 @@ class _Reader:
     def __init__(self, tokens: list[str]) -> None:
         self.tokens, self.position = tokens, 0
         self.variables, self.costs = 0, dict[int, Fraction]()
+        self.section = self.expected = "VER"
 
     def certificate(self, remarks: dict[str, str]) -> Certificate:
         """Read all of it."""
-        self._expect("VER")
-        if self._next() not in _VERSIONS:
+        self._begin("VER")
+        if self._next("the version") not in _VERSIONS:
             raise ValueError(f"its version is not {' or '.join(_VERSIONS)}")
-        self._expect("VAR")
-        self.variables = self._count()
-        names = tuple(self._next() for _ in range(self.variables))
+        self._begin("VAR")
+        self.variables = self._count("variables")
+        names = tuple(self._next("the name of a variable") for _ in range(self.variables))
         if len(set(names)) < len(names):
             raise ValueError("two variables have one name")
-        self._expect("INT")
-        integral = [self._variable() for _ in range(self._count())]
+        self._begin("INT")
+        integral = [self._variable() for _ in range(self._count("integer variables"))]
         if len(set(integral)) < len(integral):
             raise ValueError("a variable stands twice")
         integers = frozenset(integral)
-        self._expect("OBJ")
+        self._begin("OBJ")
         self._expect("min")
         self.costs = self._vector()
-        self._expect("CON")
-        stated = self._count()
-        bounds = self._count()
-        constraints = tuple((self._next(), self._constraint()) for _ in range(stated))
+        self._begin("CON")
+        stated = self._count("constraints")
+        bounds = self._count("bounds")
+        constraints = tuple(
+            (self._next("the name of a constraint"), self._constraint()) for _ in range(stated)
+        )
         if bounds > sum(len(constraint.terms) <= 1 for _, constraint in constraints):
             raise ValueError("there are more bounds than constraints of one variable")
         claim = self._claim()
-        self._expect("SOL")
-        for _ in range(self._count()):
-            self._next()
+        self._begin("SOL")
+        for _ in range(self._count("solutions")):
+            self._next("the name of a solution")
             self._vector()
-        self._expect("DER")
-        steps = tuple(self._step() for _ in range(self._count()))
+        self._begin("DER")
+        steps = tuple(self._step() for _ in range(self._count("steps")))
         if self.position < len(self.tokens):
-            self._next()
-            raise ValueError("all is derived already")
+            self._next("the end of the file")
+            raise ValueError("the steps are complete, and the end of the file is expected")
         return Certificate(names, integers, self.costs, constraints, claim, steps, remarks)
 
     def _claim(self) -> Fraction | None:
-        self._expect("RTP")
-        if self._next() == "infeas":
+        self._begin("RTP")
+        kind = self._next("infeas or range")
+        if kind == "infeas":
             return None
-        low, high = number(self._next()), self._next()
-        if high != "inf" and number(high) < low:
-            raise ValueError("the range is empty")
+        if kind != "range":
+            raise ValueError("infeas or range is expected")
+        low = self._number("the least value")
+        if self._next("the largest value") != "inf":
+            self.position -= 1
+            if self._number("the largest value, or inf,") < low:
+                raise ValueError("the range is empty")
         return low
 
     def _step(self) -> tuple[str, Constraint, tuple[str, ...]]:
-        name, constraint = self._next(), self._constraint()
+        name, constraint = self._next("the name of a step"), self._constraint()
         self._expect("{")
-        reason = tuple(iter(self._next, "}"))
-        last_use = self._next()
-        if last_use != "-1":
-            whole(last_use)
+        reason = tuple(iter(lambda: self._next("}"), "}"))
+        if self._next("the last use of a step") != "-1":
+            self.position -= 1
+            self._whole("the last use of a step, or -1,")
         return name, constraint, reason
 
     def _constraint(self) -> Constraint:
-        sign, side = _SIGNS[self._next()], number(self._next())
+        sign = _SIGNS.get(self._next("G, L or E"))
+        if sign is None:
+            raise ValueError("G, L or E is expected")
+        side = self._number("the right-hand side")
         return Constraint(self._vector(), sign, side)
 
     def _vector(self) -> dict[int, Fraction]:
-        if self.tokens[self.position] == "OBJ":
-            self._next()
+        if self._next("the number of coefficients") == "OBJ":
             return self.costs
+        self.position -= 1
         terms = {}
-        for _ in range(self._count()):
-            variable, value = self._variable(), number(self._next())
+        for _ in range(self._count("coefficients")):
+            variable, value = self._variable(), self._number("a coefficient")
             if variable in terms:
                 raise ValueError("a variable stands twice")
             terms[variable] = value
         return {variable: value for variable, value in terms.items() if value}
 
     def _variable(self) -> int:
-        variable = whole(self._next())
+        variable = self._whole("the index of a variable")
         if variable >= self.variables:
-            raise ValueError("there is no such variable")
+            raise ValueError(f"a variable below {self.variables} is expected")
         return variable
 
-    def _count(self) -> int:
-        return whole(self._next())
+    def _count(self, entries: str) -> int:
+        return self._whole(f"the number of {entries}")
+
+    def _whole(self, expected: str) -> int:
+        text = self._next(expected)
+        try:
+            return whole(text)
+        except ValueError as error:
+            raise ValueError(f"{expected} is expected: {error}") from error
+
+    def _number(self, expected: str) -> Fraction:
+        text = self._next(expected)
+        try:
+            return number(text)
+        except ValueError as error:
+            raise ValueError(f"{expected} is expected: {error}") from error
+
+    def _begin(self, section: str) -> None:
+        """Begin a section; that it is missing is a fault of the one before."""
+        self._expect(section)
+        self.section = section
 
     def _expect(self, word: str) -> None:
-        if self._next() != word:
+        if self._next(word) != word:
             raise ValueError(f"{word} is expected")
 
-    def _next(self) -> str:
-        self.position += 1
+    def _next(self, expected: str) -> str:
+        self.position, self.expected = self.position + 1, expected
         return self.tokens[self.position - 1]

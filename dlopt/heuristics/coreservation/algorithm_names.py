@@ -41,6 +41,9 @@ class Algorithm:
         Whether a share is the least CPU of the same benefit.
     slips : frozenset of str
         The errata of the paper that are reproduced, see `SLIPS`.
+    priced : bool
+        Whether shares are chosen, and requests rejected, by bid prices, see
+        `dlopt.heuristics.coreservation.bid_prices`.
     """
 
     name: str
@@ -50,6 +53,7 @@ class Algorithm:
     refined: bool = False
     trimmed: bool = False
     slips: frozenset[str] = frozenset()
+    priced: bool = False
 
 
 _REPAIRED: Mapping[str, Algorithm] = {
@@ -63,6 +67,7 @@ _REPAIRED: Mapping[str, Algorithm] = {
         Algorithm("first-fit", "arrival", "first", "max"),
         Algorithm("best-fit", "arrival", "best", "max"),
         Algorithm("worst-fit", "arrival", "worst", "max"),
+        Algorithm("priced", "density", "first", "max", priced=True),
     )
 }
 
@@ -114,6 +119,8 @@ def parse(
     _known(name, NAMES, "algorithm")
     stem, _, printed = name.partition(":")
     found = _REPAIRED[stem]
+    if found.priced and allocation not in (None, found.allocation):
+        raise NotApplicableError(f"{stem} chooses allocations by prices, not by a rule")
     slips = SLIPS[stem] if printed == "literal" else (printed.removeprefix("literal-"),)
     return replace(
         found,

@@ -3,7 +3,8 @@
 Each offer was placed on a copy of the calendar. With one part, or with parts on one machine each,
 less capacity never turns a rejection into an acceptance, so that the first candidate that is
 accepted is proven to be the smallest concession. With other parts the fit may depend on what is
-free in a way that is not monotone; then it is the best that was found.
+free in a way that is not monotone, and prices depend on when a request starts; then it is the best
+that was found.
 """
 
 from __future__ import annotations
@@ -55,7 +56,8 @@ class CounterOffers:
         self._placement = state.trial(self._calendar)
         fixed = [part.machine for part in request.parts if part.machine is not None]
         single = len(request.parts) == 1
-        self._monotone = single or len(set(fixed)) == len(fixed) == len(request.parts)
+        without_choice = single or len(set(fixed)) == len(fixed) == len(request.parts)
+        self._monotone = without_choice and not state.algorithm.priced
 
     def offers(self, count: int) -> tuple[Offer[Request], ...]:
         """Return the offers of the smallest concessions; none if the request would be accepted."""

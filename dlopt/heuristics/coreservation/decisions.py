@@ -47,7 +47,9 @@ def decide(state: EngineState, requests: Sequence[Request], at: Number) -> tuple
     for request in requests:
         if state.entries.pop(request.id, None) is not None:
             state.ledger.restart(request.id)
-    reasons = place_batch(state.placement(), requests)
+    placement = state.placement()
+    reasons = place_batch(placement, requests)
+    state.prices = placement.prices or state.prices
     decisions = tuple(_decisions(state, requests, reasons, at))
     for request, decision in zip(requests, decisions, strict=True):
         state.entries[request.id] = Entry(request, request, decision)

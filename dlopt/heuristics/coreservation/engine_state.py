@@ -11,7 +11,9 @@ from dlopt.calendar import ResourceCalendar, SpanContent
 from dlopt.errors import NotApplicableError
 from dlopt.heuristics.coreservation.algorithm_names import Algorithm
 from dlopt.heuristics.coreservation.allocation_ledger import AllocationLedger
+from dlopt.heuristics.coreservation.bid_prices import BidPrices
 from dlopt.heuristics.coreservation.placement import BatchPlacement
+from dlopt.heuristics.coreservation.priced_placement import PricedPlacement
 from dlopt.heuristics.coreservation.refinement import Refiner
 from dlopt.problems.coreservation.data import Decision, Holding, Machine, Request
 
@@ -108,6 +110,7 @@ class EngineState:
         self.ledger = AllocationLedger(calendar, whole_slots="slots" in algorithm.slips)
         self.entries = Entries()
         self.withdrawals: dict[str, Withdrawal] = {}
+        self.prices = BidPrices()
 
     @property
     def calendar(self) -> ResourceCalendar:
@@ -131,14 +134,27 @@ class EngineState:
 
     def placement(self) -> BatchPlacement:
         """Return the algorithm for the ledger of the engine."""
-        return BatchPlacement(self.algorithm, self.ledger, self.machines, self.in_service())
+        return self._placement_on(self.ledger, self.in_service())
 
     def trial(
         self, calendar: ResourceCalendar, in_service: Sequence[int] | None = None
     ) -> BatchPlacement:
         """Return the algorithm for another calendar, on machines in service or on given ones."""
         machines = self.in_service() if in_service is None else in_service
-        return BatchPlacement(self.algorithm, self.ledger.trial(calendar), self.machines, machines)
+        return self._placement_on(self.ledger.trial(calendar), machines)
+
+    def unpriced_trial(
+        self, calendar: ResourceCalendar, in_service: Sequence[int] | None = None
+    ) -> BatchPlacement:
+        """Return a trial for what is promised already, and is not asked its price again."""
+        machines = self.in_service() if in_service is None else in_service
+        ledger = self.ledger.trial(calendar)
+        return BatchPlacement(self.algorithm, ledger, self.machines, machines)
+
+    def _placement_on(self, ledger: AllocationLedger, machines: Sequence[int]) -> BatchPlacement:
+        if self.algorithm.priced:
+            return PricedPlacement(self.algorithm, ledger, self.machines, machines, self.prices)
+        return BatchPlacement(self.algorithm, ledger, self.machines, machines)
 
     def alive(self) -> Iterator[Entry]:
         """Yield the accepted requests that are not over, in the order of their decisions."""

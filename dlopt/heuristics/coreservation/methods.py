@@ -126,6 +126,7 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
     "first-fit": _FITTING,
     "best-fit": _FITTING,
     "worst-fit": _FITTING,
+    "priced": {"order": "density"},
 }
 """The options of each method, with their defaults."""
 

@@ -21,6 +21,7 @@ from typing import Any
 from dlopt.arithmetic import exact, is_exact, shown, simplest
 from dlopt.heuristics.coreservation.algorithm_names import Algorithm
 from dlopt.heuristics.coreservation.allocation_ledger import AllocationLedger
+from dlopt.heuristics.coreservation.bid_prices import BidPrices
 from dlopt.problems.coreservation.benefit_functions import benefit_at
 from dlopt.problems.coreservation.data import Machine, Part, Request
 
@@ -46,6 +47,9 @@ class BatchPlacement:
     considered. A request may mix parts with a fixed machine and others; those that have no choice
     come first.
     """
+
+    prices: BidPrices | None = None
+    """Where requests are priced, those that hold after the batch."""
 
     def __init__(
         self,

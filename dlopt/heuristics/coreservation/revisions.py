@@ -43,7 +43,7 @@ def changed(state: EngineState, request: object) -> Decision:
     for span in state.ledger.spans(request.id).values():
         calendar.remove_span(span.id)
     # What has begun goes on, also on a machine that was removed.
-    placement = state.trial(calendar, range(len(state.machines)) if begun else None)
+    placement = state.unpriced_trial(calendar, range(len(state.machines)) if begun else None)
     placed = _from_now_on(state, request) if begun else request
     reason = place_batch(placement, [placed])[request.id]
     decision = Decision(request.id, reason is None, simplest(state.cast(state.now)), reason)

@@ -16,7 +16,7 @@ from dlopt.problems.coreservation.data import (
     Request,
     Share,
 )
-from dlopt.problems.validated_record import NonNegative, Record
+from dlopt.problems.validated_record import Items, NonNegative, Positive, Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,16 @@ class SavedWithdrawal(Record):
     request: str
     end: NonNegative
     ending: Ending
+
+
+@dataclass(frozen=True, slots=True)
+class SavedForecast(Record):
+    """A request of the forecast; its steps are pairs of density and amount."""
+
+    arrival: NonNegative
+    lead: NonNegative
+    least: NonNegative
+    steps: Items[tuple[Positive, Positive]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +71,8 @@ class Snapshot(Record):
     revised : tuple of str
         Requests of which shares were changed or released on the way.
     withdrawn : tuple of SavedWithdrawal
+    forecast : tuple of SavedForecast
+        What bid prices were computed from, of an algorithm that has them.
     """
 
     algorithm: str
@@ -78,3 +90,4 @@ class Snapshot(Record):
     changes: tuple[Change, ...]
     revised: tuple[str, ...]
     withdrawn: tuple[SavedWithdrawal, ...]
+    forecast: tuple[SavedForecast, ...] = ()

@@ -9,6 +9,7 @@ from dlopt.books.snapshots import PlainData, plain_number, read_snapshot, snapsh
 from dlopt.calendar import ResourceCalendar, Span, SpanContent
 from dlopt.errors import InvalidInstanceError
 from dlopt.heuristics.coreservation.algorithm_names import parse
+from dlopt.heuristics.coreservation.bid_prices import BidPrices, DemandStep, ForecastRequest
 from dlopt.heuristics.coreservation.engine_state import (
     EngineState,
     Entries,
@@ -16,7 +17,7 @@ from dlopt.heuristics.coreservation.engine_state import (
     Withdrawal,
     new_calendar,
 )
-from dlopt.heuristics.coreservation.saved_records import SavedRequest, Snapshot
+from dlopt.heuristics.coreservation.saved_records import SavedForecast, SavedRequest, Snapshot
 from dlopt.heuristics.coreservation.snapshot_faults import contradictions, overload_faults
 from dlopt.problems.coreservation.data import Decision, Instance, Part, Request, Share
 
@@ -59,6 +60,7 @@ def plain_data(state: EngineState) -> PlainData:
             {"request": name, "end": plain_number(one.end), "ending": one.ending}
             for name, one in state.withdrawals.items()
         ],
+        "forecast": [_plain_forecast(one) for one in state.prices.forecast],
     }
 
 
@@ -85,6 +87,7 @@ def restored(data: object) -> EngineState:
     state.failed, state.removed, state.entries = failed, set(saved.removed), entries
     for gone in saved.withdrawn:
         state.withdrawals[gone.request] = Withdrawal(gone.end, gone.ending)
+    state.prices = BidPrices(map(_forecast_request, saved.forecast))
     spans = _spans_of_shares(saved, calendar, allocated)
     found = list(overload_faults(saved, calendar, spans))
     if found:
@@ -141,6 +144,18 @@ def _plain_entry(entry: Entry) -> PlainData:
     if entry.request is not request:
         data["end"] = plain_number(entry.request.end)
     return data
+
+
+def _plain_forecast(one: ForecastRequest) -> PlainData:
+    steps = [[-step.negative_density, step.amount] for step in one.steps]
+    return {"arrival": one.arrival, "lead": one.lead, "least": one.least, "steps": steps}
+
+
+def _forecast_request(saved: SavedForecast) -> ForecastRequest:
+    steps = (DemandStep(-float(density), float(amount)) for density, amount in saved.steps)
+    return ForecastRequest(
+        float(saved.arrival), float(saved.lead), float(saved.least), tuple(steps)
+    )
 
 
 def _plain_part(part: Part) -> PlainData:

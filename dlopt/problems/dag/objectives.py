@@ -40,10 +40,13 @@ def value_explanation(instance: Instance, solution: Solution, name: str) -> str 
     Examples
     --------
     >>> from dlopt.problems.dag import Graph, Lan, Machine, Network, Placement, Task
-    >>> graph = Graph("g", (Task("a", work=3),), lan=0, output=2)
-    >>> instance = Instance((Machine("m", lan=0),), (graph,), Network(lans=(Lan(),)))
-    >>> value_explanation(instance, Solution((Placement(0, 0, 0, 0),)), "makespan")
+    >>> graphs = Graph("g", (Task("a", work=3),), lan=0, output=2), Graph("h", (Task("b", work=1),))
+    >>> instance = Instance((Machine("m", lan=0),), graphs, Network(lans=(Lan(),)))
+    >>> first = Placement(0, 0, 0, 0)
+    >>> value_explanation(instance, Solution((first, Placement(1, 0, 0, 3))), "makespan")
     'graph g is complete at 5, when its output has arrived'
+    >>> value_explanation(instance, Solution((first, Placement(1, 0, 0, 9))), "makespan")
+    'graph h is complete at 10'
     """
     if name != "makespan":
         return None

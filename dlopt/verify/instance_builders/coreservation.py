@@ -77,8 +77,8 @@ def _varied(choices: Choices, request: Request, machines: int) -> Request:
         parts.append(_part(choices, machines))
     for index, part in enumerate(parts):
         if choices.chance(3):
-            jumps = part.cpu_min == 0
-            shape = choices.number(_RARE_SHAPES_FROM_0 if jumps else _RARE_SHAPES)
+            best_effort = part.cpu_min == 0
+            shape = choices.number(_RARE_SHAPES_FROM_0 if best_effort else _RARE_SHAPES)
             parts[index] = replace(part, benefit=shape)
     priority = choices.number([request.priority, Fraction(1, 2), Fraction(4, 3)])
     return replace(request, priority=priority, parts=tuple(parts))

@@ -34,10 +34,10 @@ def build(choices: Choices, size: Size = SMALL) -> Instance:
     load = choices.number(_LOADS)
     if choices.chance(3):
         return Instance(nodes, ready, load)
-    time = execution_time(nodes, load, choices.integer(1, nodes.nodes), equal=choices.chance(2))
-    off = choices.number([0, 0, -1, 1, -HAIR, HAIR, Fraction(-1, 2), 2])
     if rare(choices, size, 8):
         late = min(ready) + choices.number([Fraction(1, 2), 1, 2])
         return Instance(nodes, ready, load, absolute_deadline=late)
+    time = execution_time(nodes, load, choices.integer(1, nodes.nodes), equal=choices.chance(2))
+    off = choices.number([0, 0, -1, 1, -HAIR, HAIR, Fraction(-1, 2), 2])
     until = max(max(ready) + time + off, min(ready) + Fraction(1, 2))
     return Instance(nodes, ready, load, absolute_deadline=until)

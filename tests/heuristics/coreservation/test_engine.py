@@ -23,7 +23,7 @@ from tests.oracles_coreservation import room
 from tests.strategies_coreservation import coreservation
 
 F = Fraction
-NAMES = ("rb", "rspb", "co-rspb", "co-rsbf", "co-rsbfr", "first-fit")
+NAMES = ("rb", "rspb", "co-rspb", "co-rsbf", "co-rsbfr", "first-fit", "priced")
 
 
 def wanted(name, start, end, *parts, arrival=0, priority=1):

@@ -14,7 +14,16 @@ from dlopt.problems.coreservation import Holding, Machine, Part, Request, batche
 from tests.strategies_coreservation import coreservation, parts
 
 F = Fraction
-SOUND = ("rb", "rspb", "co-rspb", "co-rsbf", "co-rsbfr", "first-fit", "best-fit", "worst-fit")
+SOUND = (
+    "rb",
+    "rspb",
+    "co-rspb",
+    "co-rsbf",
+    "co-rsbfr",
+    "first-fit",
+    "best-fit",
+    "worst-fit",
+)
 
 
 def wanted(name, start, end, *parts, arrival=0, priority=1):
@@ -40,7 +49,7 @@ def test_it_is_a_book():
 
 
 @pytest.mark.property
-@given(coreservation(requests=5), st.sampled_from(SOUND))
+@given(coreservation(requests=5), st.sampled_from((*SOUND, "priced")))
 def test_asking_gives_the_decision_of_submitting_and_changes_nothing(instance, name):
     engine = CoReservation.of(instance, name)
     for at, members in batches(instance):

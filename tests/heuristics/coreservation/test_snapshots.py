@@ -14,7 +14,17 @@ from dlopt.problems.coreservation import Holding, Machine, Part, Request, batche
 from tests.strategies_coreservation import any_numbers
 
 F = Fraction
-SOUND = ("rb", "rspb", "co-rspb", "co-rsbf", "co-rsbfr", "first-fit", "best-fit", "worst-fit")
+SOUND = (
+    "rb",
+    "rspb",
+    "co-rspb",
+    "co-rsbf",
+    "co-rsbfr",
+    "first-fit",
+    "best-fit",
+    "worst-fit",
+    "priced",
+)
 
 
 def wanted(name, start, end, *parts, arrival=0, priority=1):

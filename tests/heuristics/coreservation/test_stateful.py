@@ -33,10 +33,15 @@ from dlopt.problems.coreservation import (
 )
 
 F = Fraction
-NAMES = ("rb", "rspb", "co-rspb", "co-rsbf", "co-rsbfr", "first-fit", "worst-fit")
+NAMES = ("rb", "rspb", "co-rspb", "co-rsbf", "co-rsbfr", "first-fit", "worst-fit", "priced")
 IDS = [f"r{k}" for k in range(8)]
 tenths = st.integers(0, 60)
 soon = st.sampled_from([0, 1, 2, 5, 10, 20, 30])
+FORECAST = [
+    {"arrival": k / 9, "lead": k % 4, "least": 1, "steps": [[k % 7 / 9 + 0.1, 3 + k % 5]]}
+    for k in range(30)
+]
+"""Requests that have arrived, so that CPU has a price from the beginning."""
 COPIES = [
     copy.deepcopy,
     lambda engine: pickle.loads(pickle.dumps(engine)),
@@ -73,6 +78,9 @@ class Engine(RuleBasedStateMachine):
             trim=trim,
             exact_numbers=self.number is F,
         )
+        if name == "priced":
+            busy = {**self.engine.snapshot(), "forecast": FORECAST}
+            self.engine = CoReservation.restore(busy)
         self.twin = CoReservation.restore(self.engine.snapshot())
         self.alive = {}  # id: request, and of each part its machine and CPU
 

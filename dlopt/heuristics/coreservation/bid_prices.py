@@ -1,0 +1,228 @@
+"""The bid price of CPU: the dual value of what is free in the window of a request.
+
+The requests that arrived last are taken as the forecast of those to come. A part can be given more
+CPU in steps, along the concave majorant of its benefit: step `i` adds the benefit ``v_i``, weighted
+by the priority of the request, and takes ``a_i`` of CPU times time. For a window that starts after
+``lead``, the fluid program is
+
+    maximise sum_i v_i x_i  subject to  F(lead) / T sum_i a_i x_i <= C  and  0 <= x_i <= 1,
+
+where ``T`` is the span of the forecast's arrivals, ``F(lead)`` the share of its requests that were
+submitted less than ``lead`` before their start, which is what is still to come for this window, and
+``C`` is what they can use of it. An optimal solution takes the steps of the largest density
+``v_i / a_i``, and the optimal dual value of the constraint is the density of the step that is taken
+in part. This is the bid price: the benefit that later requests would have of a unit of CPU for a
+unit of time.
+
+Where the forecast is exact and parts can be divided, ``C`` is the CPU that is free in the window.
+In a steady state that is ``F(lead)`` times the capacity ``A`` of the machines. The forecast is not
+exact, so that the state says less of what will be left: ``C / F(lead)`` is the geometric mean of
+``A`` and of ``free / F(lead)``, weighted by `STATE_WEIGHT`, times `TARGET_UTILIZATION`.
+
+The program has one constraint, so that its dual is found by bisection in the sorted steps, without
+a solver. The price follows the load, and what is reserved already: windows that fill early become
+expensive, and what is left shortly before the start becomes cheap, as seats of an aircraft.
+
+References: Talluri and van Ryzin, The Theory and Practice of Revenue Management, 2004, chapter 3;
+Agrawal, Wang and Ye, A dynamic near-optimal algorithm for online linear programming, Operations
+Research 62, 2014.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from itertools import accumulate, pairwise
+from typing import NamedTuple
+
+from dlopt.arithmetic import Number, exact, is_exact, simplest
+from dlopt.problems.coreservation.benefit_functions import benefit_at
+from dlopt.problems.coreservation.data import Part, Request
+
+FORECAST_REQUESTS = 500
+"""Requests that the forecast is made of. Measured (docs/better.md): 100 to 2,000 make no
+difference of more than one percent."""
+LEAST_FORECAST = 10
+"""Requests before which CPU has no price. Measured: 5 to 10 are best, 20 lose one percent."""
+TARGET_UTILIZATION = 0.8
+"""Part of the CPU that later requests can use: rigid parts leave gaps. Measured on seeds 1 to 5 of
+figure 5.9 of Min 2001 (docs/better.md)."""
+STATE_WEIGHT = 0.3
+"""Weight of what is free in a window in the geometric mean with the capacity. Measured like
+`TARGET_UTILIZATION`: 0.2 to 0.5 differ by half a percent, 1 loses one."""
+
+
+class Share(NamedTuple):
+    """CPU that a part may be given, and its benefit between 0 and 1."""
+
+    cpu: Number
+    benefit: float
+
+
+class DemandStep(NamedTuple):
+    """A step along the concave majorant of a benefit function; sorted by falling density."""
+
+    negative_density: float
+    """Benefit times priority, per unit of CPU and time, negative."""
+    amount: float
+    """CPU times time."""
+
+
+class ForecastRequest(NamedTuple):
+    """A request that arrived, as the fluid program sees it."""
+
+    arrival: float
+    lead: float
+    """Time from the arrival to the start."""
+    least: float
+    """Mean of the least CPU of its parts."""
+    steps: tuple[DemandStep, ...]
+
+    @classmethod
+    def of(cls, request: Request) -> ForecastRequest:
+        """Return a request as the fluid program sees it."""
+        length = float(exact(request.end) - exact(request.start))
+        weight = float(request.priority) / len(request.parts)
+        return cls(
+            float(request.arrival),
+            float(exact(request.start) - exact(request.arrival)),
+            sum(float(part.least) for part in request.parts) / len(request.parts),
+            tuple(step for part in request.parts for step in _steps(part, length, weight)),
+        )
+
+
+class BidPrices:
+    """The price of CPU after the requests that arrived so far; it is not changed by later ones.
+
+    Parameters
+    ----------
+    forecast : iterable of ForecastRequest
+        The last requests, in the order of their decisions.
+
+    Notes
+    -----
+    Complexity of the first price: O(s) for s steps of the forecast. Of each further one:
+    O(log s).
+
+    Examples
+    --------
+    A request every unit of time, for 4 units of CPU in a window of length 2, announced 10 before:
+    in the mean 8 units are requested. Of 6 that are free 4.8 can be used, so that the price is
+    that of the less important half:
+
+    >>> asked = [
+    ...     Request(str(at), at, at + 10, at + 12, 1 + at % 2, (Part(4),)) for at in range(101)
+    ... ]
+    >>> prices = BidPrices().with_requests(asked)
+    >>> prices.price(6, capacity=6, lead=20), prices.price(12, capacity=12, lead=20)
+    (0.125, 0.0)
+
+    Nobody comes later than 10 before the start, and what is free then has no price:
+
+    >>> prices.price(6, capacity=6, lead=9)
+    0.0
+    """
+
+    def __init__(self, forecast: Iterable[ForecastRequest] = ()) -> None:
+        self.forecast = tuple(forecast)[-FORECAST_REQUESTS:]
+        self._steps = sorted(step for request in self.forecast for step in request.steps)
+        self._leads = sorted(request.lead for request in self.forecast)
+
+    def with_requests(self, requests: Iterable[Request]) -> BidPrices:
+        """Return the prices after further requests, accepted or not."""
+        new = [ForecastRequest.of(request) for request in requests]
+        forecast = [*self.forecast, *new]
+        dropped = forecast[:-FORECAST_REQUESTS]
+        found = BidPrices.__new__(BidPrices)
+        found.forecast = tuple(forecast[-FORECAST_REQUESTS:])
+        found._steps, found._leads = self._steps.copy(), self._leads.copy()
+        for request in new:
+            insort(found._leads, request.lead)
+            for step in request.steps:
+                insort(found._steps, step)
+        for request in dropped:
+            del found._leads[bisect_left(found._leads, request.lead)]
+            for step in request.steps:
+                del found._steps[bisect_left(found._steps, step)]
+        return found
+
+    def price(self, free: Number, capacity: Number, lead: Number) -> float:
+        """Return the price of a unit of CPU for a unit of time.
+
+        Parameters
+        ----------
+        free : Number
+            CPU of all machines that is free throughout the window.
+        capacity : Number
+            All their CPU.
+        lead : Number
+            Time until it starts.
+        """
+        if len(self.forecast) < LEAST_FORECAST:
+            return 0.0
+        span = self.forecast[-1].arrival - self.forecast[0].arrival
+        later = bisect_left(self._leads, float(lead)) / len(self._leads)
+        if span <= 0 or not later:
+            return 0.0
+        left = float(capacity) ** (1 - STATE_WEIGHT) * (float(free) / later) ** STATE_WEIGHT
+        index = bisect_right(self._taken, TARGET_UTILIZATION * left * span)
+        return -self._steps[index].negative_density if index < len(self._steps) else 0.0
+
+    @cached_property
+    def least_useful_room(self) -> float:
+        """The mean of the least CPU of parts: few can use a room that is smaller."""
+        count = len(self.forecast)
+        return sum(request.least for request in self.forecast) / count if count else 0.0
+
+    @cached_property
+    def _taken(self) -> list[float]:
+        """The CPU times time of the steps up to each, by falling density."""
+        return list(accumulate(step.amount for step in self._steps))
+
+
+def useful_shares(part: Part) -> list[Share]:
+    """Return the least CPU of a part, and that at each further point of its benefit function.
+
+    For every price the best share is one of them, or all the CPU that is free.
+
+    Examples
+    --------
+    >>> from dlopt.problems.coreservation import staircase
+    >>> [str(share.cpu) for share in useful_shares(Part(8, 3, staircase(4)))]
+    ['3', '4', '6', '8']
+    """
+    least = exact(part.least)
+    points = {exact(share) * exact(part.cpu) for share, _ in part.benefit}
+    sizes = sorted({least, *(size for size in points if size > least)})
+    return [
+        Share(_of_kind(part, size), float(benefit_at(part.benefit, size / exact(part.cpu))))
+        for size in sizes
+    ]
+
+
+def _of_kind(part: Part, size: object) -> Number:
+    """Return CPU as a number of the kind that a part has; of floats the next that is no less."""
+    if is_exact((part.cpu, part.least)):
+        return simplest(exact(size))  # type: ignore[arg-type]
+    near = float(size)  # type: ignore[arg-type]
+    return near if exact(near) >= size else math.nextafter(near, math.inf)  # type: ignore[operator]
+
+
+def _steps(part: Part, length: float, weight: float) -> Iterator[DemandStep]:
+    """Yield the steps of the concave majorant of the benefit of a part, from no CPU on."""
+    corners = [(0.0, 0.0)]
+    for share in useful_shares(part):
+        new = float(share.cpu), share.benefit
+        while len(corners) > 1 and _slope(corners[-2], new) >= _slope(corners[-2], corners[-1]):
+            corners.pop()
+        if new[1] > corners[-1][1] and new[0] > corners[-1][0]:
+            corners.append(new)
+    for (low, before), (high, after) in pairwise(corners):
+        amount = (high - low) * length
+        yield DemandStep(-(after - before) * weight / amount, amount)
+
+
+def _slope(left: tuple[float, float], right: tuple[float, float]) -> float:
+    return (right[1] - left[1]) / (right[0] - left[0]) if right[0] > left[0] else math.inf
