@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from benchmarks.papers.admission import BEST
 from benchmarks.papers.clairvoyant import most_accepted
@@ -200,6 +200,18 @@ def by_seed(setting: Setting, wanted: argparse.Namespace, rows: Rows[Row]) -> li
     return found
 
 
+class NamedSetting(Protocol):
+    """A setting of which algorithms are compared."""
+
+    @property
+    def has_set_up(self) -> bool:
+        """Whether there are set-up costs."""
+
+    @property
+    def name(self) -> str:
+        """The setting in words."""
+
+
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """Mean reject ratios of a setting over its loads, and the confidence intervals over seeds.
@@ -209,7 +221,7 @@ class Comparison:
     distance.
     """
 
-    setting: Setting
+    setting: NamedSetting
     best: str
     paper: MeanEstimate
     ours: MeanEstimate
@@ -224,14 +236,19 @@ class Comparison:
         return self.difference.mean > (self.paper.half_width or 0.0) + 1e-12
 
 
-def compared(setting: Setting, found: Sequence[Sequence[Row]]) -> Comparison:
+def compared(
+    setting: NamedSetting,
+    found: Sequence[Sequence[Row]],
+    papers: Sequence[str] = PAPERS,
+    priced: str = OURS,
+) -> Comparison:
     """Compare on the rows of a setting, the best algorithm being the one with the least mean."""
 
     def means(name: str) -> list[float]:
         return [sum(row.ratios[name] for row in loads) / len(loads) for loads in found]
 
-    best = min(PAPERS, key=lambda name: sum(means(name)))
-    ours, paper = means(OURS), means(best)
+    best = min(papers, key=lambda name: sum(means(name)))
+    ours, paper = means(priced), means(best)
     plans = _known_means(found, "clairvoyant")
     bounds = _known_means(found, "bound")
     clairvoyant = sum(plans) / len(plans) if plans else None
@@ -255,11 +272,12 @@ def _known_means(found: Sequence[Sequence[Row]], name: str) -> list[float]:
     return [sum(one) / len(one) for one in columns if None not in one]
 
 
-def tables(report: Report, comparisons: Sequence[Comparison]) -> None:
+def tables(report: Report, comparisons: Sequence[Comparison], priced: str = OURS) -> None:
     """Add the table of all settings, and the targets."""
+    of = "" if priced == OURS else f"{priced}, "
     report.table(
         "Reject ratios in percent, means over all loads",
-        *("setting", "best of the papers", "rejects", "priced", "difference"),
+        *("setting", "best of the papers", "rejects", priced, "difference"),
         *("clairvoyant plan", "share won back", "bound"),
     )
     for one in comparisons:
@@ -275,11 +293,11 @@ def tables(report: Report, comparisons: Sequence[Comparison]) -> None:
         )
     for one in comparisons:
         text = f"{_percent(one.difference)} points from {one.best}"
-        report.target(f"{one.setting.name}: never worse than the best", text, not one.is_worse)
+        report.target(f"{of}{one.setting.name}: never worse than the best", text, not one.is_worse)
     for one in comparisons:
         least = SHARE_WITH_SET_UP if one.setting.has_set_up else SHARE_WITHOUT
         if one.share is not None:
-            name = f"{one.setting.name}: at least {least:.2f} of the distance"
+            name = f"{of}{one.setting.name}: at least {least:.2f} of the distance"
             report.target(name, f"{one.share:.2f}", one.share >= least)
 
 

@@ -1,10 +1,11 @@
 """Servers that are killed many times under load, and generated requests: what takes long.
 
-    python -m benchmarks.soak [--kills 200] [--answers 400] [--cases 300] [--seconds 600]
+    python -m benchmarks.soak [--kills 200] [--answers 400] [--cases 300] [--seconds 600] [--seed 0]
 
 Every kill is one of `tests.serve.faults.kills`, all on one store. Then schemathesis sends requests
 made from the OpenAPI document, valid and invalid ones and sequences of them, to a fresh server. The
-exit code is 1 if a server lost, oversold or reordered something, did not answer, or answered 5xx.
+exit code is 1 if a server lost, oversold or reordered something, did not answer, answered 5xx, or
+otherwise than the document says.
 """
 
 from __future__ import annotations
@@ -25,12 +26,36 @@ ANSWER_S = 20
 """Seconds after which a request to a server counts as one that hangs."""
 SCHEMATHESIS = [sys.executable, "-m", "schemathesis.cli"]
 """Its command."""
+CHECKS = (
+    "not_a_server_error",
+    "status_code_conformance",
+    "content_type_conformance",
+    "response_schema_conformance",
+)
+"""Of schemathesis, for every answer."""
 BOOK = "a"
 """The book that requests about books name: requests about one that is not there test little."""
-SETTINGS = f"""
+JOB = {
+    "kind": "certificate",
+    "method": "exact",
+    "instance": {
+        "problem": "iit",
+        "version": 1,
+        "name": "",
+        "cluster": {"nodes": 3, "tau": 1, "chi": 3},
+        "ready_times": [0, 1, 2],
+        "load": 6,
+    },
+}
+"""The job that requests about jobs name: it ends with a result, a plan and a proof."""
+SETTINGS = """
 [[operations]]
 include-path-regex = "^/v1/books/[^/]+/"
-parameters = {{ "path.name" = "{BOOK}" }}
+parameters = {{ "path.name" = "{book}" }}
+
+[[operations]]
+include-path-regex = "^/v1/jobs/[^/]+"
+parameters = {{ "path.id" = "{job}" }}
 """
 """Of schemathesis; whole books are made and deleted under other names."""
 
@@ -45,13 +70,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--cases", type=int, default=300, help="of each operation")
     parser.add_argument("--seconds", type=int, default=600, help="of generated requests, at most")
+    parser.add_argument("--seed", type=int, default=0, help="of the generated requests")
     asked = parser.parse_args(arguments)
     print(time.strftime("%Y-%m-%d"), flush=True)
     wrong = 0
     if asked.kills:
         wrong |= killed(asked.kills, asked.first_seed, asked.answers)
     if asked.cases:
-        wrong |= generated_requests(asked.cases, asked.seconds)
+        wrong |= generated_requests(asked.cases, asked.seconds, asked.seed)
     return wrong
 
 
@@ -79,18 +105,16 @@ def killed(kills: int, first: int, answers: int) -> int:
     return int(wrong > 0)
 
 
-def generated_requests(cases: int, seconds: int) -> int:
-    """Let schemathesis ask a server, and return 1 if it was answered with 5xx or not at all."""
+def generated_requests(cases: int, seconds: int, seed: int) -> int:
+    """Let schemathesis ask a server, and return 1 if an answer is wrong or does not come."""
     with (
         tempfile.TemporaryDirectory(prefix="dlopt-soak-") as folder,
         RunningService(Path(folder), "--time-limit", "2", "--queue", "50") as server,
     ):
-        Path(folder, "schemathesis.toml").write_text(SETTINGS)
-        connection = Connection(server.address)
-        connection.ask("PUT", f"/v1/books/{BOOK}", DEFINITION)
-        connection.close()
-        options = ["--checks", "not_a_server_error", "--continue-on-failure", "--no-color"]
-        options += ["--max-examples", str(cases), "--max-time", str(seconds)]
+        named = SETTINGS.format(book=BOOK, job=prepared_job(server.address))
+        Path(folder, "schemathesis.toml").write_text(named)
+        options = ["--checks", ",".join(CHECKS), "--continue-on-failure", "--no-color"]
+        options += ["--max-examples", str(cases), "--max-time", str(seconds), "--seed", str(seed)]
         options += ["--request-timeout", str(ANSWER_S), "--suppress-health-check", "all"]
         options += ["--generation-database", "none"]
         asked = [*SCHEMATHESIS, "run", f"{server.address}/openapi.json", *options]
@@ -98,6 +122,17 @@ def generated_requests(cases: int, seconds: int) -> int:
         stopped = server.stop()
     print(f"{'FAIL' if code or stopped else 'PASS'}  generated requests", flush=True)
     return int(bool(code or stopped))
+
+
+def prepared_job(address: str) -> str:
+    """Make the book that requests name, and a job, which ends soon; return the job."""
+    connection = Connection(address)
+    assert connection.ask("PUT", f"/v1/books/{BOOK}", DEFINITION)[0] == 201
+    status, _, job = connection.ask("POST", "/v1/jobs", JOB)
+    connection.close()
+    assert status == 202, job
+    name: str = job["id"]
+    return name
 
 
 if __name__ == "__main__":

@@ -56,6 +56,14 @@ _VARIANTS = {
     **{f":literal-{slip}": f"as published: {summary}" for slip, summary in _SLIPS.items()},
 }
 
+_PRICED = _HEURISTIC.entry(
+    "priced-multi-stage",
+    "bid-price control, Talluri and van Ryzin 2004, chapter 3",
+    "rejects a task that fits if the bid price of its channel or node time exceeds its value, "
+    "with reservations as capacity that is not there; the admission test of multi-stage decides in "
+    "the end",
+)
+
 _INSTALLMENTS = Option(
     "installments", "int", 1, "largest number of chunks per task, node and stage", least=1
 )
@@ -70,6 +78,7 @@ METHODS = (
         )
         for variant, summary in _VARIANTS.items()
     ),
+    _PRICED,
     _EXACT.entry(
         "exact",
         "integer programs",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from http import HTTPStatus
+from typing import get_args
 
 from dlopt.serve.answers import JsonObject
 from dlopt.serve.problem_details import MEDIA_TYPE
@@ -17,6 +18,7 @@ from dlopt.service_api.input_schemas import (
 )
 from dlopt.service_api.operations import (
     BOOK,
+    EVENT_STREAM,
     JOB,
     JSON,
     OPERATIONS,
@@ -123,8 +125,11 @@ def _parameter(parameter: Parameter) -> JsonObject:
 
 
 def _responses(operation: Operation) -> JsonObject:
-    if operation.response is None:
-        schema: JsonObject = {"type": "string"}
+    schema: JsonObject
+    if operation.media_type == EVENT_STREAM:
+        schema = _event_schema()
+    elif operation.response is None:
+        schema = {"type": "string"}
     elif operation.name == "submit_job":
         schema = _any_of([reference(job_records.JobStatus), reference(health_and_faults.FaultList)])
     else:
@@ -144,6 +149,30 @@ def _responses(operation: Operation) -> JsonObject:
     for status in error_statuses(operation):
         responses[str(status)] = {"description": HTTPStatus(status).phrase, "content": problem}
     return responses
+
+
+def _event_schema() -> JsonObject:
+    """Return the schema of one event of a stream, whose fields are texts, as all of such streams.
+
+    OpenAPI 3.1 does not say how a stream is described; 3.2 describes each of its events so.
+    """
+    records = [reference(job_records.JobStatus), reference(job_records.JobProgress)]
+    data = {
+        "type": "string",
+        "contentMediaType": JSON,
+        "contentSchema": _any_of(records),
+        "description": "JSON: the progress, or of the other events the status of the job.",
+    }
+    names = list(get_args(job_records.JobEventName))
+    return {
+        "type": "object",
+        "properties": {
+            "id": {"type": "string"},
+            "event": {"type": "string", "enum": names},
+            "data": data,
+        },
+        "required": ["id", "event", "data"],
+    }
 
 
 def _links(operation: Operation) -> JsonObject:

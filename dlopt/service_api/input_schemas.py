@@ -13,7 +13,13 @@ from typing import Any, TypeAlias
 from dlopt.schemas import record_schemas
 from dlopt.service_api import health_and_faults
 from dlopt.service_api.definitions import DEFINITIONS
-from dlopt.service_api.operations import OPERATIONS, OPERATIONS_BY_NAME, Operation, Parameter
+from dlopt.service_api.operations import (
+    EVENT_STREAM,
+    OPERATIONS,
+    OPERATIONS_BY_NAME,
+    Operation,
+    Parameter,
+)
 
 JsonSchema: TypeAlias = dict[str, Any]
 
@@ -32,7 +38,7 @@ TOOL_OPERATIONS: Mapping[str, Operation] = MappingProxyType(
     {
         operation.name: operation
         for operation in OPERATIONS
-        if operation.tag != "service" and operation.media_type != "text/event-stream"
+        if operation.tag != "service" and operation.media_type != EVENT_STREAM
     }
 )
 """The operations on books and jobs that answer once, by name."""

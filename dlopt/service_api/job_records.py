@@ -16,6 +16,8 @@ JobState: TypeAlias = Literal["queued", "running", "done", "failed", "cancelled"
 """``done``: answered; ``failed``: not answered, for the reason that is given; ``cancelled``: by a
 client; ``interrupted``: by the end of the server. The last three may have a checked result, too."""
 
+JobEventName: TypeAlias = Literal["queued", "started", "progress", "ended"]
+
 
 @dataclass(frozen=True)
 class JobProgress:

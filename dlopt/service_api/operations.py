@@ -23,6 +23,7 @@ from dlopt.service_api.job_requests import JOB_REQUESTS
 BOOK = "/v1/books/{name}"
 JOB = "/v1/jobs/{id}"
 JSON = "application/json"
+EVENT_STREAM = "text/event-stream"
 
 
 class Permission(StrEnum):
@@ -324,7 +325,7 @@ _JOBS = (
         "job_events", "GET", f"{JOB}/events", Permission.READ, "Follow a job",
         "As server-sent events: queued, started, progress (the best checked value and bound) and "
         "ended. The events before are sent first, from Last-Event-ID on.",
-        None, errors=(404,), parameters=(LAST_EVENT,), media_type="text/event-stream",
+        None, errors=(404,), parameters=(LAST_EVENT,), media_type=EVENT_STREAM,
     ),
     Operation(
         "cancel_job", "DELETE", JOB, Permission.SOLVE, "Stop a job",

@@ -122,7 +122,7 @@ def simulate_many(
         Parameters of the family other than seed and system load.
     reservation_mix : ReservationMix, optional
         Convert a share of the tasks of each stream to advance reservations, for algorithms that
-        decide on them, too: ``multi-stage`` and its literals.
+        decide on them, too: ``multi-stage``, with prices or without, and its literals.
     scenario : RandomScenario, optional
         Draw true costs, true ends of reservations, and failures for each stream, and execute it as
         they say, for algorithms that keep what they promise.

@@ -97,3 +97,11 @@ def test_bad_input(arguments: list[str], message: str, dlopt: Command, tmp_path:
     file_of(tmp_path / "s.json", STREAM)
     done = dlopt("simulate", "cluster", *arguments, code=2)
     assert message in done.err and done.err.count("\n") == 1
+
+
+def test_bid_prices_stand_beside_the_algorithm_without(dlopt: Command) -> None:
+    flags = ("--methods", "multi-stage,priced-multi-stage", "--seeds", "1", *FEW, "--load", "1")
+    done = dlopt("simulate", "cluster", *flags, "--check")
+    assert "priced-multi-stage: 0 violations" in done.err
+    lines = [line.split() for line in done.out.splitlines() if "multi-stage" in line]
+    assert [words[1] for words in lines] == ["multi-stage", "priced-multi-stage"]

@@ -36,6 +36,7 @@ SOUND = [
     ("admission", "edf-iit-2"),
     ("admission", "fast-edf-iit"),
     ("multistage", "multi-stage"),
+    ("multistage", "priced-multi-stage"),
     ("coreservation", "co-rsbfr"),
     ("dag", "heft"),
     ("bag", "gds"),

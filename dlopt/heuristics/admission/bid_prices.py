@@ -7,9 +7,10 @@ fluid program of these tasks is
 
 where ``a_i`` is the time that task `i` takes of the resource on an idle cluster, and ``C`` is the
 capacity that is left for tasks to come: the span of the forecast, times `TARGET_UTILIZATION`, less
-the part that is promised already. An optimal solution accepts the tasks that take least, and the
-optimal dual value of its constraint is ``1 / a_k``, where `k` is the task that is accepted in part.
-This is the bid price. Each task has the value 1, so one that takes more than ``a_k`` is rejected.
+the part that is promised already, to tasks and to reservations, in the next `BidPrices.horizon`. An
+optimal solution accepts the tasks that take least, and the optimal dual value of its constraint is
+``1 / a_k``, where `k` is the task that is accepted in part. This is the bid price. Each task has
+the value 1, so one that takes more than ``a_k`` is rejected.
 
 The program has one constraint, so that its dual is found by one pass over the sorted times, without
 a solver. It is solved again at every arrival: the prices follow the load and the state.
@@ -40,7 +41,8 @@ admission test rejects some of them, and the capacity that is promised is subtra
 figures 4.6 to 4.12 of Mamat 2011 (docs/better.md)."""
 HORIZON = Fraction(4, 5)
 """Time in which what is promised is completed and the tasks to come are served, in mean relative
-deadlines of the forecast. Measured like `TARGET_UTILIZATION`."""
+deadlines of the forecast. Measured like `TARGET_UTILIZATION`. What is promised later, as to a
+reservation, or to a task that takes much longer than most, leaves tasks to come their time."""
 
 
 class ResourceTimes(NamedTuple):
@@ -86,6 +88,7 @@ class BidPrices:
 
     def __init__(self) -> None:
         self._forecast: deque[ForecastTask] = deque()
+        self._horizon: Number | None = None
         self._sorted: tuple[list[Number], ...] = tuple([] for _ in ResourceTimes._fields)
 
     @property
@@ -96,12 +99,26 @@ class BidPrices:
     def observe(self, task: ForecastTask) -> None:
         """Add a task that arrived, accepted or not, and remove the oldest of too many."""
         self._forecast.append(task)
+        self._horizon = None
         for times, time in zip(self._sorted, task.times, strict=True):
             insort(times, time)
         if len(self._forecast) > FORECAST_TASKS:
             oldest = self._forecast.popleft()
             for times, time in zip(self._sorted, oldest.times, strict=True):
                 del times[bisect_left(times, time)]
+
+    @property
+    def horizon(self) -> Number:
+        """The time from now on in which promises count; 0 while there are no prices.
+
+        That is so before `LEAST_FORECAST` tasks have arrived, and if none of them has any time.
+        """
+        if self._horizon is None:
+            count = len(self._forecast)
+            known = count >= LEAST_FORECAST
+            deadlines = sum(task.deadline for task in self._forecast) if known else 0
+            self._horizon = HORIZON * deadlines / count if deadlines else 0
+        return self._horizon
 
     def excess(
         self, required: ResourceTimes, promised: ResourceTimes, now: Number
@@ -113,7 +130,8 @@ class BidPrices:
         required : ResourceTimes
             By which the plan grows if the task is accepted.
         promised : ResourceTimes
-            Of what is promised and not done.
+            Of what is promised, not done, and to be done within the `horizon`. Of more than fills
+            it, what fills it counts.
         now : Number
 
         Returns
@@ -121,14 +139,13 @@ class BidPrices:
         Number or None
             Of the resource of which it takes most too much.
         """
-        deadlines = sum(task.deadline for task in self._forecast)
-        if len(self._forecast) < LEAST_FORECAST or not deadlines:
+        horizon = self.horizon
+        if not horizon:
             return None
-        mean_deadline = deadlines / len(self._forecast)
-        span = max(now - self._forecast[0].arrival, mean_deadline)
+        span = max(now - self._forecast[0].arrival, horizon / HORIZON)
         over = []
         for times, time, busy in zip(self._sorted, required, promised, strict=True):
-            capacity = span * (TARGET_UTILIZATION - busy / (HORIZON * mean_deadline))
+            capacity = span * (TARGET_UTILIZATION - min(busy, horizon) / horizon)
             largest = critical_time(times, capacity)
             if largest is not None and time > largest:
                 over.append(time - largest)
@@ -150,11 +167,7 @@ def critical_time(times: list[Number], capacity: Number) -> Number | None:
     --------
     >>> critical_time([1, 2, 3, 4], 5), critical_time([1, 2, 3, 4], 10)
     (3, None)
-    >>> critical_time([1, 2], -1)
-    0
     """
-    if capacity < 0:
-        return 0
     total: Number = 0
     for time in times:
         total += time

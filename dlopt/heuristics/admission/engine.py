@@ -187,6 +187,7 @@ class Admission(ProgressBook, SavableBook):
         with self._lock:
             new = self._arriving_task(task, asked=True)
             self._require_promises()
+            self._require_no_prices()
             found = earliest(self._deciding_planner(new.arrival).decider(new.arrival), new)
             return None if found is None else simplest(found)
 
@@ -237,12 +238,6 @@ class Admission(ProgressBook, SavableBook):
             restored=restored,
             prices=self._prices,
         )
-
-    def _require_promises(self) -> None:
-        super()._require_promises()
-        if isinstance(self.algorithm, PricedAlgorithm):
-            text = "its prices change with every arrival"
-            raise NotApplicableError(f"{self.algorithm.name} makes no counter-offers: {text}")
 
     @property
     def _costs(self) -> tuple[Number, ...]:

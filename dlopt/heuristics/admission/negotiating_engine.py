@@ -54,7 +54,8 @@ class NegotiatingEngine(ReplanningEngine):
         InvalidInstanceError
             As `submit`, or if `k` is no positive integer.
         NotApplicableError
-            If the algorithm promises nothing, or is a printed one that breaks promises.
+            If the algorithm promises nothing, has bid prices, or is a printed one that breaks
+            promises.
 
         Notes
         -----
@@ -84,6 +85,7 @@ class NegotiatingEngine(ReplanningEngine):
                 return ()
             new = self._arriving_task(task)
             self._require_promises()
+            self._require_no_prices()
             planner = self._deciding_planner(new.arrival)
 
             def accepts(submission: Task) -> bool:
@@ -151,6 +153,7 @@ class NegotiatingEngine(ReplanningEngine):
                 return None
             new = self._arriving_task(task)
             self._require_promises()
+            self._require_no_prices()
             refused = _refusal(self._deciding_planner(new.arrival), new)
             if refused is None:
                 return None
@@ -228,6 +231,12 @@ class NegotiatingEngine(ReplanningEngine):
         if not self._promises:
             raise NotApplicableError(f"{self.algorithm.name} promises no deadline")
         self._require_sound()
+
+    def _require_no_prices(self) -> None:
+        """Raise an error if the algorithm has bid prices, as one that makes no offers to tasks."""
+        if self._prices is not None:
+            text = "makes no counter-offers to tasks: its prices change with every arrival"
+            raise NotApplicableError(f"{self.algorithm.name} {text}")
 
 
 def check_offer_count(k: int) -> None:

@@ -9,6 +9,7 @@ from typing import Protocol
 from dlopt.arithmetic import Number, NumberField, exact, is_exact, shown, simplest
 from dlopt.books import ExpiryQueue
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
+from dlopt.heuristics.admission.bid_prices import BidPrices
 from dlopt.heuristics.admission.records import QueuedTask, Rejection
 from dlopt.heuristics.admission.sent_chunks import SentChunks
 from dlopt.heuristics.guarded import Guarded
@@ -60,6 +61,8 @@ class OnlineEngine(Guarded):
     algorithm: NamedAlgorithm
     _promises = True
     """Whether an accepted task is promised its deadline."""
+    _prices: BidPrices | None = None
+    """Bid prices, if the algorithm has them; they stay when a planner is replaced by another."""
 
     def __init__(
         self,

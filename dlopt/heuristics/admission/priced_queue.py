@@ -97,10 +97,14 @@ class PricedQueue(PlannedQueue):
         found = super()._replan(new)
         if isinstance(found, Rejection):
             return found
+        horizon = self.prices.horizon
+        if not horizon:
+            return found
         at, plan, _ = found
         before, after = self._times_of(self.waiting[at:]), self._times_of(plan)
         required = ResourceTimes(after.channel - before.channel, after.nodes - before.nodes)
-        over = self.prices.excess(required, self._promised(new.arrival), new.arrival)
+        promised = self._promised(new.arrival, horizon)
+        over = self.prices.excess(required, promised, new.arrival)
         return found if over is None else Rejection(new, DeadlineMiss(over, "price"))
 
     def _times_alone(self, task: QueuedTask) -> ResourceTimes:
@@ -121,13 +125,13 @@ class PricedQueue(PlannedQueue):
             nodes += (place.end - place.start) * place.nodes
         return ResourceTimes(channel, nodes / self._nodes)
 
-    def _promised(self, now: Number) -> ResourceTimes:
-        """Return what is promised and not done at an instant."""
+    def _promised(self, now: Number, horizon: Number) -> ResourceTimes:
+        """Return what is promised and not done at an instant; of what has begun, within a time."""
         begun = self._started_count(now)
         free = self._nodes_before(begun)
         waiting = self._times_of(self.waiting[begun:])
         busy = sum(
-            (instant - now) * count
+            min(instant - now, horizon) * count
             for instant, count in zip(free.times, free.counts, strict=True)
             if instant > now
         )

@@ -7,7 +7,6 @@ from abc import abstractmethod
 from dlopt.arithmetic import Number
 from dlopt.books.snapshots import PlainData, read_snapshot
 from dlopt.errors import InvalidInstanceError, NotApplicableError
-from dlopt.heuristics.admission.bid_prices import BidPrices
 from dlopt.heuristics.admission.no_nodes import NoNodesPlanner
 from dlopt.heuristics.admission.planner_factory import Planner, Policy
 from dlopt.heuristics.admission.queue import PlannedQueue
@@ -15,8 +14,6 @@ from dlopt.heuristics.admission.records import PlannerContent
 from dlopt.heuristics.admission.replanning_engine import TaskReplacer
 from dlopt.heuristics.admission.savable_stream import SavableStream
 from dlopt.heuristics.admission.saved_planners import (
-    forecast_task,
-    plain_forecast_task,
     plain_planner,
     saved_content,
 )
@@ -31,7 +28,6 @@ class SavableBook(SavableStream[Snapshot]):
     algorithm: Policy
     planner: Planner
     _compiled: bool
-    _prices: BidPrices | None
 
     def snapshot(self) -> PlainData:
         """Return the whole state as plain data, for `json.dumps`.
@@ -82,9 +78,7 @@ class SavableBook(SavableStream[Snapshot]):
             for option, name in (("tie_break", "events"), ("threshold", "threshold")):
                 if hasattr(self.algorithm, name):
                     data[option] = getattr(self.algorithm, name)
-            if self._prices is not None:
-                data["forecast"] = [plain_forecast_task(task) for task in self._prices.forecast]
-            return data
+            return data | self._plain_forecast()
 
     @classmethod
     def _read(cls, snapshot: object) -> Snapshot:
@@ -101,9 +95,7 @@ class SavableBook(SavableStream[Snapshot]):
 
     def _fill(self, saved: Snapshot) -> None:
         self._fill_stream(saved)
-        if self._prices is not None:
-            for task in saved.forecast:
-                self._prices.observe(forecast_task(task, self._cast))
+        self._fill_forecast(saved.forecast)
         content, nodes = saved_content(saved.planner, self._cast), saved.planner.nodes
         self._nodes = None if nodes == tuple(range(len(nodes))) else nodes
         self.planner = self._planner_of(content)

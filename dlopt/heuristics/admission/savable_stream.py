@@ -17,7 +17,8 @@ from dlopt.heuristics.admission.promise_keeping import (
     late_ends,
 )
 from dlopt.heuristics.admission.records import QueuedTask
-from dlopt.heuristics.admission.saved_records import StreamSnapshot
+from dlopt.heuristics.admission.saved_planners import forecast_task, plain_forecast_task
+from dlopt.heuristics.admission.saved_records import SavedForecastTask, StreamSnapshot
 from dlopt.heuristics.admission.stream_book import StreamBook
 from dlopt.problems.admission.data import Chunk, Decision
 
@@ -121,6 +122,18 @@ class SavableStream(StreamBook, Generic[SavedT]):
             Chunk(chunk.task, chunk.node, *map(cast, (chunk.load, *_times(chunk))))
             for chunk in saved.sent
         )
+
+    def _plain_forecast(self) -> PlainData:
+        """Return the forecast of the bid prices as plain data, if there are any."""
+        if self._prices is None:
+            return {}
+        return {"forecast": [plain_forecast_task(task) for task in self._prices.forecast]}
+
+    def _fill_forecast(self, saved: Iterable[SavedForecastTask]) -> None:
+        """Take over the forecast from a snapshot."""
+        if self._prices is not None:
+            for task in saved:
+                self._prices.observe(forecast_task(task, self._cast))
 
     def _plain_task(self, name: str) -> PlainData:
         """Return a task, with the load that was planned of it if that is less than its load."""

@@ -133,6 +133,11 @@ class BusyIntervals:
         self.channel = without_past(self.channel, now)
         self.nodes = [without_past(busy, now) for busy in self.nodes]
 
+    def busy_times(self, start: Number, end: Number) -> tuple[Number, Number]:
+        """Return for how long the channel, and for how long all nodes are busy in an interval."""
+        nodes = sum(busy_time(busy, start, end) for busy in self.nodes)
+        return busy_time(self.channel, start, end), nodes
+
     def last_ends(self, now: Number) -> tuple[list[Number], Number]:
         """Return when each node and the channel are busy last, not before an instant."""
         nodes = [max((now, *busy[-1:])) for busy in self.nodes]
@@ -195,6 +200,22 @@ def overlaps_busy(busy: list[Number], start: Number, end: Number) -> bool:
             return True
         at += 2
     return False
+
+
+def busy_time(busy: list[Number], start: Number, end: Number) -> Number:
+    """Return how much of an interval is busy.
+
+    Examples
+    --------
+    >>> busy_time([0, 2, 3, 4, 6, 9], 1, 7), busy_time([0, 2], 2, 7)
+    (3, 0)
+    """
+    total: Number = 0
+    for at in range(bisect_right(busy, start) // 2 * 2, len(busy), 2):
+        if busy[at] >= end:
+            break
+        total += min(busy[at + 1], end) - max(busy[at], start)
+    return total
 
 
 def with_interval(busy: list[Number], start: Number, end: Number) -> list[Number]:

@@ -7,6 +7,7 @@ from typing import Self
 
 from dlopt.arithmetic import Number, is_less
 from dlopt.errors import NotApplicableError
+from dlopt.heuristics.admission.bid_prices import BidPrices
 from dlopt.heuristics.admission.online_engine import PromiseError
 from dlopt.heuristics.multistage.algorithm_names import (
     Algorithm,
@@ -58,10 +59,11 @@ class MultiStage(ReservationProgressBook):
     Several threads may use one: a call waits until those before it have ended. Copies and pickles
     go on by themselves.
 
-    Guarantee, of ``multi-stage``: every accepted task meets its deadline and every accepted
-    reservation starts and ends as promised, for the plan that `plan` returns is valid at all
-    times, and what is accepted changes it only into another valid plan. A task is committed whole
-    once its first transmission starts before `now`; until then it may be planned again.
+    Guarantee, of ``multi-stage``, with prices or without: every accepted task meets its deadline
+    and every accepted reservation starts and ends as promised, for the plan that `plan` returns is
+    valid at all times, and what is accepted changes it only into another valid plan. A task is
+    committed whole once its first transmission starts before `now`; until then it may be planned
+    again.
 
     Source: Mamat 2011, chapter 5, repaired; the modules of this package say how.
 
@@ -98,6 +100,7 @@ class MultiStage(ReservationProgressBook):
         self.algorithm: Algorithm = parse(algorithm)
         super().__init__(cluster, now, ready_times, channel_ready, exact_numbers)
         self._start_without_reservations(reference)
+        self._prices = BidPrices() if self.algorithm.priced else None
         self.planner = self._new_planner(self._ready, self._channel_ready)
 
     @classmethod
@@ -171,7 +174,13 @@ class MultiStage(ReservationProgressBook):
         self, ready: list[Number], channel: Number
     ) -> MultiStageQueue | LiteralPlanner:
         return make_planner(
-            self.algorithm, self._costs, ready, channel, self.now, reference=self._reference
+            self.algorithm,
+            self._costs,
+            ready,
+            channel,
+            self.now,
+            reference=self._reference,
+            prices=self._prices,
         )
 
     @property

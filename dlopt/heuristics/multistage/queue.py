@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
 from dlopt.arithmetic import Number
 from dlopt.heuristics.admission.offers import UnknownBreakpoints
@@ -125,7 +125,7 @@ class MultiStageQueue(UnknownBreakpoints):
     @classmethod
     def around(
         cls, costs: tuple[Number, Number], fixed: BusyIntervals | ReferenceBusyIntervals
-    ) -> MultiStageQueue:
+    ) -> Self:
         """Return an empty queue around what is fixed, by the implementation that its class is of.
 
         Parameters

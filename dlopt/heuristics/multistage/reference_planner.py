@@ -54,6 +54,15 @@ class ReferenceBusyIntervals:
         self.channel = [(start, end) for start, end in self.channel if end > now]
         self.nodes = [[(start, end) for start, end in busy if end > now] for busy in self.nodes]
 
+    def busy_times(self, start: Number, end: Number) -> tuple[Number, Number]:
+        """Return for how long the channel, and for how long all nodes are busy in an interval."""
+        kinds = self.channel, [interval for busy in self.nodes for interval in busy]
+        channel, nodes = (
+            sum(max(min(last, end) - max(first, start), 0) for first, last in intervals)
+            for intervals in kinds
+        )
+        return channel, nodes
+
     def last_ends(self, now: Number) -> tuple[list[Number], Number]:
         """Return when each node and the channel are busy last, not before an instant."""
         nodes = [max((now, *(end for _, end in busy))) for busy in self.nodes]

@@ -13,6 +13,7 @@ from dlopt.heuristics.admission.online_engine import PromiseError
 from dlopt.heuristics.admission.replanning_engine import Planning
 from dlopt.heuristics.admission.savable_stream import SavableStream
 from dlopt.heuristics.admission.stream_facts import StreamFacts
+from dlopt.heuristics.multistage.algorithm_names import queue_around
 from dlopt.heuristics.multistage.busy_intervals import ReservationRequest, ReservedWindow
 from dlopt.heuristics.multistage.conflict_messages import conflict_message
 from dlopt.heuristics.multistage.literal_stream import LiteralPlanner
@@ -205,7 +206,7 @@ class ReservationEngine(SavableStream[ReservationSnapshot]):
     def _plan_nothing(self, facts: StreamFacts) -> Planning:
         assert isinstance(facts, ReservationFacts)  # as `_facts` makes them
         fixed = facts.fixed_intervals(self.now, reference=self._reference)
-        return Planning(MultiStageQueue.around(self._costs, fixed.state), fixed.nodes)
+        return Planning(queue_around(self._costs, fixed.state, self._prices), fixed.nodes)
 
     def _keep(self, facts: StreamFacts) -> None:
         assert isinstance(facts, ReservationFacts)

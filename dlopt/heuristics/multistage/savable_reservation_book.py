@@ -76,7 +76,7 @@ class SavableReservationBook(ReservationBook):
             }
             if not self._is_exact:  # groups of nodes depend on how plans came about
                 self.planner = self._restored_planner(SavedQueue.from_data(data["planner"]))
-            return data
+            return data | self._plain_forecast()
 
     @classmethod
     def _read(cls, snapshot: object) -> ReservationSnapshot:
@@ -86,6 +86,7 @@ class SavableReservationBook(ReservationBook):
     def _fill(self, saved: ReservationSnapshot) -> None:
         cast = self._cast
         self._fill_stream(saved)
+        self._fill_forecast(saved.forecast)
         for reservation, grant in zip(saved.reservations, saved.grants, strict=True):
             self._record_grant(reservation, grant)
         for one in saved.accepted:
@@ -110,4 +111,6 @@ class SavableReservationBook(ReservationBook):
         return ((window.io_end, window.end, window.nodes) for window in windows)
 
     def _restored_planner(self, saved: SavedQueue) -> MultiStageQueue:
-        return saved_queue(saved, self._costs, self._cast, reference=self._reference)
+        return saved_queue(
+            saved, self._costs, self._cast, reference=self._reference, prices=self._prices
+        )

@@ -7,7 +7,9 @@ from typing import Any
 
 from dlopt.arithmetic import Number, NumberField
 from dlopt.books.snapshots import PlainData, plain_number
+from dlopt.heuristics.admission.bid_prices import BidPrices
 from dlopt.heuristics.admission.saved_planners import plain_task, queued_task
+from dlopt.heuristics.multistage.algorithm_names import queue_around
 from dlopt.heuristics.multistage.busy_intervals import (
     BusyIntervals,
     FixedPlan,
@@ -38,7 +40,12 @@ def plain_queue(queue: MultiStageQueue, nodes: Sequence[int]) -> PlainData:
 
 
 def saved_queue(
-    saved: SavedQueue, costs: tuple[Number, Number], cast: NumberField, *, reference: bool
+    saved: SavedQueue,
+    costs: tuple[Number, Number],
+    cast: NumberField,
+    *,
+    reference: bool,
+    prices: BidPrices | None = None,
 ) -> MultiStageQueue:
     """Return the queue of data that are valid by themselves.
 
@@ -51,9 +58,11 @@ def saved_queue(
         Converts numbers into those that the queue computes in.
     reference : bool
         Whether it is of the reference implementation.
+    prices : BidPrices, optional
+        Those that it decides with.
     """
     fixed = saved_intervals(saved, cast)
-    queue = MultiStageQueue.around(costs, _as_reference(fixed) if reference else fixed)
+    queue = queue_around(costs, _as_reference(fixed) if reference else fixed, prices)
     queue.load_plans([_scheduled(one, cast) for one in saved.waiting])
     return queue
 

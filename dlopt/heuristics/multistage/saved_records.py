@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dlopt.heuristics.admission.saved_records import Index, SavedTask, StreamSnapshot
+from dlopt.heuristics.admission.saved_records import (
+    Index,
+    SavedForecastTask,
+    SavedTask,
+    StreamSnapshot,
+)
 from dlopt.problems.multistage.data import Grant, Reservation
 from dlopt.problems.validated_record import NonNegative, Record
 
@@ -90,6 +95,8 @@ class ReservationSnapshot(StreamSnapshot):
         One for each accepted reservation.
     withdrawn : tuple of SavedWithdrawal
     planner : SavedQueue
+    forecast : tuple of SavedForecastTask
+        Of an algorithm with bid prices, in the order of the decisions.
 
     Notes
     -----
@@ -101,3 +108,4 @@ class ReservationSnapshot(StreamSnapshot):
     accepted: tuple[SavedWindow, ...]
     withdrawn: tuple[SavedWithdrawal, ...]
     planner: SavedQueue
+    forecast: tuple[SavedForecastTask, ...] = ()

@@ -23,9 +23,12 @@ from dlopt.heuristics.multistage.saved_records import ReservationSnapshot
 def contradictions(saved: ReservationSnapshot) -> Iterator[Fault]:
     """Yield what contradicts itself in a snapshot whose fields are valid by themselves."""
     try:
-        if parse(saved.algorithm).flaw is not None:
+        algorithm = parse(saved.algorithm)
+        if algorithm.flaw is not None:
             rule = "must be one that keeps what it promises"
             yield Fault("algorithm", saved.algorithm, rule)
+        if saved.forecast and not algorithm.priced:
+            yield Fault("algorithm", saved.algorithm, "must have bid prices to have a forecast")
     except NotApplicableError as error:
         yield Fault("algorithm", saved.algorithm, f"must be known: {error}")
     planner = saved.planner

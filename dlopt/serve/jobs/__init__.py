@@ -8,5 +8,6 @@
 - `worker_main`: the worker process, seen from inside; `worker_handle`: how the server uses it;
 - `job_runner`: `JobRunner`, which runs one job after the other in a worker process;
 - `job_dispatcher`: `JobDispatcher`, which hands the jobs of the queue to runners and ends them;
+- `unsettled_submissions`: jobs whose commit has failed, and may have happened;
 - `job_service`: `JobService`, what the HTTP layer calls.
 """

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
-from typing import Literal, TypeAlias, TypedDict
+from typing import TypedDict
 
 from dlopt.serve.answers import JsonObject
+from dlopt.service_api.job_records import JobEventName
 
 MAX_EVENTS = 1_000
 """Events of a job that are kept; of more, the second of all but the first and the last half of
 them. Chosen by hand: a curve of more points looks the same."""
-
-
-EventName: TypeAlias = Literal["queued", "started", "progress", "ended"]
 
 
 class Event(TypedDict):
@@ -24,7 +22,7 @@ class Event(TypedDict):
     """
 
     id: int
-    event: EventName
+    event: JobEventName
     data: JsonObject
 
 
@@ -57,7 +55,7 @@ class EventHistory:
         """The number of the last event, 0 if there is none."""
         return self.events[-1]["id"] if self.events else 0
 
-    def next(self, event: EventName, data: JsonObject) -> Event:
+    def next(self, event: JobEventName, data: JsonObject) -> Event:
         """Return an event that may be added next."""
         return {"id": self.last_id + 1, "event": event, "data": data}
 

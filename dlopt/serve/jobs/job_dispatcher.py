@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TypeVar
@@ -101,6 +101,20 @@ class JobDispatcher:
         self.active[job.id] = job
         self.queue.put(job.id, owner, priority)
         self._waiting.release()
+
+    async def interrupt(self, jobs: Sequence[ActiveJob], reason: str) -> None:
+        """End jobs that a former server has left running.
+
+        This does not wait for a store that does not take it, as on a full disk: what is there can
+        be read meanwhile.
+        """
+        for job in jobs:
+            self.active[job.id] = job
+            self.begin(self.end(job, JobEnd("interrupted", reason)))
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(ANSWER_TO_CANCEL_S):
+                for job in jobs:
+                    await job.ended.wait()
 
     async def cancel(self, job: ActiveJob) -> None:
         """End a job, and wait until that is stored.

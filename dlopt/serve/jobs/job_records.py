@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import sqlalchemy as sql
 
@@ -126,10 +126,16 @@ class JobRecords:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def add(self, request: JobRequest, owner: str, now: float) -> JsonObject:
-        """Store a request as a queued job; return the status of the job."""
+    def add(self, job: str, request: JobRequest, owner: str, now: float) -> JsonObject:
+        """Store a request as a queued job of a new name; return the status of the job.
+
+        Raises
+        ------
+        UnknownOutcomeError
+            If it cannot be known now whether it is stored: `added` tells later.
+        """
         row: JsonObject = {
-            "id": uuid.uuid4().hex,
+            "id": job,
             "kind": request.kind,
             "state": "queued",
             "owner": owner,
@@ -148,11 +154,23 @@ class JobRecords:
                     row["content"] = _keep_instance(connection, request.instance, row["hash"], now)
                 connection.execute(sql.insert(JOBS).values(**row))
         except UnknownOutcomeError as error:
-            named = sql.select(JOBS.c.id).where(JOBS.c.id == row["id"])
-            self._store.ensure_written(
-                JOBS, lambda found: found.execute(named).one_or_none() is not None, error
-            )
+            self._store.ensure_written(JOBS, partial(_has_job, job), error)
         return _status_of({name: row.get(name) for name in _STATUS})
+
+    def added(self, job: str) -> JsonObject | None:
+        """Return the status of a job that `add` may have stored; None if it never will be stored.
+
+        Raises
+        ------
+        UnavailableError
+            If it cannot be known now.
+        """
+        with self._store.reading() as connection:  # which waits for nothing
+            is_added = _has_job(job, connection)
+        if not is_added:
+            with self._store.settled(JOBS) as connection:
+                is_added = _has_job(job, connection)
+        return self.status(job) if is_added else None
 
     def answered(self, request: JobRequest) -> JsonObject | None:
         """Return the status of the job that has answered a request, or None."""
@@ -287,6 +305,11 @@ class JobRecords:
     def _update(self, job: str, **values: object) -> None:
         with self._store.transaction() as connection:
             connection.execute(sql.update(JOBS).where(JOBS.c.id == job).values(**values))
+
+
+def _has_job(job: str, connection: sql.Connection) -> bool:
+    named = sql.select(JOBS.c.id).where(JOBS.c.id == job)
+    return connection.execute(named).one_or_none() is not None
 
 
 def _keep_instance(connection: sql.Connection, data: str, hashed: str | None, now: float) -> str:

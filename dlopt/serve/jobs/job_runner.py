@@ -15,7 +15,7 @@ from dlopt.errors import described
 from dlopt.serve.answers import JsonObject
 from dlopt.serve.errors import UnavailableError
 from dlopt.serve.jobs.event_history import EventHistory
-from dlopt.serve.jobs.job_records import JobRecords
+from dlopt.serve.jobs.job_records import JobInput, JobRecords
 from dlopt.serve.jobs.stored_requests import time_limit_s
 from dlopt.serve.jobs.worker_handle import ProcessEndedError, WorkerHandle
 from dlopt.serve.jobs.worker_main import STOPPABLE, Begun, Ended, Progress
@@ -148,10 +148,10 @@ class JobRunner:
         It is None if the process died before it had begun, unless this is the last attempt.
         """
         process = job.process = await self.prepare()
-        if job.is_cancelled:
+        given = await self._input(job)
+        if given is None:
             return Ended("stopped")
         try:
-            given = await self._write(partial(self._records.input, job.id))
             asked = json.loads(given.asked)
             return await process.ask(
                 given,
@@ -162,8 +162,16 @@ class JobRunner:
         except ProcessEndedError as error:
             has_begun = job.started_at is not None or process.is_ended_on_purpose
             return Ended(str(error)) if has_begun or is_last else None
-        except UnavailableError as error:
-            return Ended(str(error))
+
+    async def _input(self, job: ActiveJob) -> JobInput | None:
+        """Return what is asked, as soon as it can be read; None once the job is cancelled."""
+        while not job.is_cancelled:
+            try:
+                return await self._write(partial(self._records.input, job.id))
+            except UnavailableError as error:
+                _LOG.warning("the request of job %s cannot be read: %s", job.id, error)
+                await asyncio.sleep(RETRY_S)
+        return None
 
     async def _store_news(self, job: ActiveJob) -> None:
         """Store what comes of a running job, and then tell its readers.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+import uuid
 from collections.abc import AsyncIterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -16,15 +17,17 @@ from dlopt.serve.errors import (
     NotFoundError,
     TooManyRequestsError,
     UnavailableError,
+    UnknownOutcomeError,
 )
 from dlopt.serve.jobs.event_history import Event, EventHistory
 from dlopt.serve.jobs.job_dispatcher import JobDispatcher
 from dlopt.serve.jobs.job_queue import RETRY_AFTER_S
-from dlopt.serve.jobs.job_records import JobEnd, JobInput, JobRecords, UnfinishedJob
+from dlopt.serve.jobs.job_records import JobInput, JobRecords, UnfinishedJob
 from dlopt.serve.jobs.job_request_reader import read_job_request
 from dlopt.serve.jobs.job_retention import MAX_REMOVED, JobRetention
-from dlopt.serve.jobs.job_runner import ActiveJob
+from dlopt.serve.jobs.job_runner import RETRY_S, ActiveJob
 from dlopt.serve.jobs.stored_requests import JobRequest, to_json_text
+from dlopt.serve.jobs.unsettled_submissions import UnsettledSubmissions
 from dlopt.serve.jobs.worker_handle import ProcessEndedError, WorkerHandle
 from dlopt.serve.settings import ServiceSettings
 from dlopt.serve.store import Store
@@ -35,6 +38,8 @@ MAX_REQUESTS_READ = 16
 """Job requests that may wait to be validated: each takes memory several times its size."""
 CLEANUP_INTERVAL_S = 3_600.0
 """Seconds between two removals of old jobs; chosen by hand."""
+UNENDED = ("queued", "running")
+"""States of jobs that have not ended."""
 SERVER_ENDED = "the server ended while the job was running"
 """The reason of a job that a former server has left running."""
 
@@ -76,6 +81,7 @@ class JobService:
         self._dispatcher = JobDispatcher(self._records, settings)
         self._retention = JobRetention(store, settings)
         self._submitting = asyncio.Lock()
+        self._unsettled = UnsettledSubmissions(self._dispatcher)
         # Large instances are read one after the other, and keep no other thread busy.
         self._reader = ThreadPoolExecutor(1, thread_name_prefix="dlopt-requests")
         self._requests_read = 0
@@ -85,15 +91,22 @@ class JobService:
         """Queue what is queued in the store, report what was running, and begin to work.
 
         Jobs that are too old are removed, now and every `CLEANUP_INTERVAL_S`.
+
+        Raises
+        ------
+        UnavailableError
+            If the store cannot be read. To write to it is tried again in the background.
         """
+        interrupted = []
         for job in await self._dispatcher.write(self._records.unfinished):
             last = await self._dispatcher.write(partial(self._last_event, job))
             active = ActiveJob(job.id, EventHistory([last]))
             if job.state == "running":
-                await self._dispatcher.end(active, JobEnd("interrupted", SERVER_ENDED))
+                interrupted.append(active)
             else:
                 self._dispatcher.enqueue(active, job.owner, job.priority)
-        await self.remove_expired(time.time())
+        await self._dispatcher.interrupt(interrupted, SERVER_ENDED)
+        await self._try_to_remove_expired()
         self._dispatcher.start()
         self._dispatcher.begin(self._remove_expired_regularly())
 
@@ -128,6 +141,9 @@ class JobService:
             If the queue is full, or too many are being validated.
         UnavailableError
             If the store cannot be written.
+        UnknownOutcomeError
+            If it is not known now whether the job is stored. If it is, it will run; the same
+            request, sent again by its owner, gets this job.
         """
         self._require_running()
         read = await self._read(request)
@@ -137,15 +153,24 @@ class JobService:
     async def _submit(self, request: JobRequest, owner: str) -> Answer:
         async with self._submitting:
             self._require_running()
-            known = await self._dispatcher.write(partial(self._records.answered, request))
+            records, write = self._records, self._dispatcher.write
+            earlier = await self._unsettled.claim(request, owner)
+            if earlier is not None:
+                status = await write(partial(records.status, earlier))
+                return Answer(status, status=202, location=_location(status))
+            known = await write(partial(records.answered, request))
             if known is not None:
                 return Answer(known, location=_location(known))
             self._require_running()
             self._dispatcher.queue.require_place()
-            add = partial(self._records.add, request, owner, time.time())
-            status = await self._dispatcher.write(add)
+            job = uuid.uuid4().hex
+            try:
+                status = await write(partial(records.add, job, request, owner, time.time()))
+            except UnknownOutcomeError:
+                self._unsettled.add(job, request, owner)
+                raise
             history = EventHistory([{"id": 1, "event": "queued", "data": status}])
-            self._dispatcher.enqueue(ActiveJob(status["id"], history), owner, request.priority)
+            self._dispatcher.enqueue(ActiveJob(job, history), owner, request.priority)
         return Answer(status, status=202, location=_location(status))
 
     async def validate(self, request: Mapping[str, object]) -> Answer:
@@ -192,13 +217,15 @@ class JobService:
         ------
         NotFoundError
             If there is no such job.
+        UnavailableError
+            If it is not queued yet, or will not be before the next start of the service.
         """
         active = self._dispatcher.active.get(job)
         if active is not None:
             return active.history.follow(after)
         history = EventHistory(await asyncio.to_thread(self._records.events, job))
         if not history.events:
-            raise UnavailableError(f"job {job!r} is not followed any more: the service is stopping")
+            raise _not_followed(job)
         return history.follow(after)
 
     async def cancel(self, job: str) -> Answer:
@@ -211,12 +238,15 @@ class JobService:
         NotFoundError
             If there is no such job.
         UnavailableError
-            If the store does not take the end of the job.
+            If the store does not take the end of the job, or the job is not queued yet.
         """
         active = self._dispatcher.active.get(job)
         if active is not None:
             await self._dispatcher.cancel(active)
-        return Answer(await asyncio.to_thread(self._status_with_result, job))
+        found = await asyncio.to_thread(self._status_with_result, job)
+        if found["state"] in UNENDED:
+            raise _not_followed(job)
+        return Answer(found)
 
     def result(self, job: str) -> Answer:
         """Return the result of a job that has ended: its answer, or the best checked one.
@@ -286,10 +316,13 @@ class JobService:
     async def _remove_expired_regularly(self) -> None:
         while True:
             await asyncio.sleep(CLEANUP_INTERVAL_S)
-            try:
-                await self.remove_expired(time.time())
-            except Exception:  # the next time it may succeed
-                _LOG.exception("old jobs cannot be removed")
+            await self._try_to_remove_expired()
+
+    async def _try_to_remove_expired(self) -> None:
+        try:
+            await self.remove_expired(time.time())
+        except Exception:  # the next time it may succeed
+            _LOG.exception("old jobs cannot be removed")
 
     async def _read(self, request: Mapping[str, object]) -> JobRequest:
         if self._requests_read >= MAX_REQUESTS_READ:
@@ -319,7 +352,7 @@ class JobService:
 
     def _result(self, job: str) -> JsonObject:
         status = self._records.status(job)
-        if status["state"] in ("queued", "running"):
+        if status["state"] in UNENDED:
             raise ConflictingStateError(f"job {job!r} is {status['state']}: it has no result yet")
         result = self._records.result(job)
         if result is None:
@@ -339,6 +372,14 @@ class JobService:
     def _require_running(self) -> None:
         if self._dispatcher.is_stopping:
             raise UnavailableError("the service is about to stop")
+
+
+def _not_followed(job: str) -> UnavailableError:
+    """Return the error of a job that is stored, and not among those that are queued or running.
+
+    Either a commit of unknown outcome has just been found to have happened, or the service stops.
+    """
+    return UnavailableError(f"job {job!r} is not followed now: ask again", retry_after_s=RETRY_S)
 
 
 def _location(status: JsonObject) -> str:

@@ -49,9 +49,11 @@ def test_nothing_is_rejected_without_a_forecast():
     for number in range(10):
         asked = ResourceTimes(99, 99)
         assert prices.excess(asked, asked, number) is None
+        assert prices.horizon == 0
         prices.observe(ForecastTask(number, 1, ResourceTimes(1, 1)))
         unlimited.observe(ForecastTask(number, 0, ResourceTimes(1, 1)))
-    assert prices.excess(asked, asked, 10) == 99
+    assert prices.horizon == F(4, 5)
+    assert prices.excess(asked, asked, 10) == 98
     assert unlimited.excess(asked, asked, 10) is None  # nobody could be in time
 
 
@@ -73,14 +75,16 @@ def test_the_capacity_is_what_the_promises_leave():
     busy = ResourceTimes(8, 0)
     assert prices.excess(ResourceTimes(1, 0), busy, F(20)) is None  # 8 are left
     assert prices.excess(ResourceTimes(3, 0), busy, F(20)) == 2
-    assert prices.excess(ResourceTimes(1, 0), ResourceTimes(12, 0), F(20)) == 1  # none is left
+    for more in (9, 12, 10**9):  # than fills the horizon
+        assert prices.excess(ResourceTimes(1, 0), ResourceTimes(more, 0), F(20)) is None
+        assert prices.excess(ResourceTimes(3, 0), ResourceTimes(more, 0), F(20)) == 2
 
 
 def test_each_resource_has_its_price():
     prices = forecast(channel=(0, 0) * 10, nodes=(1, 3) * 10)
     assert prices.excess(ResourceTimes(99, 3), IDLE, F(20)) is None
     assert prices.excess(ResourceTimes(0, 5), IDLE, F(20)) == 2
-    assert prices.excess(ResourceTimes(99, 3), ResourceTimes(99, 0), F(20)) == 99
+    assert prices.excess(ResourceTimes(99, 3), ResourceTimes(99, 0), F(20)) is None
     assert prices.excess(ResourceTimes(0, 3), ResourceTimes(0, 8), F(20)) == 2
 
 

@@ -70,8 +70,8 @@ def is_affordable(seen, promised, required, now):
     if len(seen) < 10:
         return True
     mean = sum(deadline for _, deadline, _ in seen) / len(seen)
-    span = max(now - seen[0][0], mean)
-    left = span * (F(7, 5) - promised / (F(4, 5) * mean))
+    span, horizon = max(now - seen[0][0], mean), F(4, 5) * mean
+    left = span * (F(7, 5) - min(promised, horizon) / horizon)
     return sum(time for _, _, time in seen if time < required) <= left
 
 
@@ -191,6 +191,18 @@ def test_prices_follow_a_load_that_changes():
     assert large["again"] < 10
 
 
+@pytest.mark.parametrize("base", ["edf-iit-2", "mwf-opr-mn", "mcdf"])
+def test_a_long_task_does_not_reject_all_others(base):
+    """It takes a node for a hundred times as long as small ones may wait: they use the others."""
+    head = Admission(Cluster(4, tau=0, chi=1), f"priced-{base}")
+    loads = [F(3, 10), F(9, 10)]
+    small = [Task(f"small-{i}", F(i, 4), loads[i % 2], 2) for i in range(60)]
+    for task in small[:20]:
+        assert head.submit(task).accepted
+    assert head.submit(Task("long", 5, 100, 110)).accepted
+    assert all(head.submit(task).accepted for task in small[20:])
+
+
 @pytest.mark.parametrize("count", [2, 9, 40])
 @pytest.mark.parametrize("name", ["priced", "edf-iit-2", "mwf-epr-mn", "mcdf", "fifo-opr-an"])
 def test_no_algorithm_has_a_competitive_ratio(name, count):
@@ -269,7 +281,7 @@ def test_no_offers():
     task = Task("a", 0, 3, 1)
     assert not head.submit(task).accepted
     for verb in (head.offer, head.why, head.earliest_deadline):
-        with pytest.raises(NotApplicableError, match="priced makes no counter-offers: its prices"):
+        with pytest.raises(NotApplicableError, match="priced makes no counter-offers to tasks"):
             verb(task)
 
 

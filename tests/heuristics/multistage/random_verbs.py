@@ -8,16 +8,20 @@ from dlopt import MultiStage
 from dlopt.errors import DloptError
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.multistage import Reservation, Task
+from tests.heuristics.multistage.strategies import hopeless_tasks
 
 F = Fraction
 
 
-def new_book(seed, number, **options):
-    """Return an empty book of a few nodes."""
+def new_book(seed, number, algorithm="multi-stage", **options):
+    """Return a book of a few nodes without promises."""
     rng = random.Random(seed)
     tau, chi = rng.choice([0, F(1, 2), 1, F(1, 3)]), rng.randint(1, 4)
     cluster = Cluster(rng.randint(1, 4), number(tau), number(chi))
-    return MultiStage(cluster, exact_numbers=number is F, **options)
+    book = MultiStage(cluster, algorithm, exact_numbers=number is F, **options)
+    for task in hopeless_tasks() if algorithm == "priced-multi-stage" else ():
+        book.submit(task)
+    return book
 
 
 class RandomCaller:

@@ -80,6 +80,11 @@ def states(draw, *, most=3, windows=4):
     return costs, kept, ready, blocks
 
 
+def hopeless_tasks(number=F):
+    """Return tasks that nobody can complete, enough of them for a forecast of bid prices."""
+    return [Task(f"hopeless{k}", number(0), number(F(1, 4)), number(F(1, 50))) for k in range(10)]
+
+
 def random_stream(rng):
     """Return a small stream; with whole numbers, so that instants often coincide."""
     nodes = rng.randint(1, 2)

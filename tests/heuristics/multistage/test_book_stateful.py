@@ -16,7 +16,7 @@ from dlopt.problems.cluster import Cluster
 from dlopt.problems.multistage import Reservation, Task
 from tests.heuristics.book_machine import BookMachine
 from tests.heuristics.multistage.book_twin import FLOAT_SLACK, BookTwin
-from tests.heuristics.multistage.strategies import reservations
+from tests.heuristics.multistage.strategies import hopeless_tasks, reservations
 
 F = Fraction
 gaps = st.sampled_from([0, 0, F(1, 2), 1, F(5, 2), 4])
@@ -33,13 +33,17 @@ class ReservationBook(BookMachine):
         chi=st.integers(1, 4),
         number=st.sampled_from([F, F, float]),
         ready=st.integers(0, 3),
+        name=st.sampled_from(["multi-stage", "priced-multi-stage"]),
     )
-    def start(self, nodes, tau, chi, number, ready):
+    def start(self, nodes, tau, chi, number, ready, name):
         self.number = number
         cluster = Cluster(nodes, tau=number(tau), chi=number(chi))
         ready_times = tuple(number(ready * (node % 2)) for node in range(nodes))
-        self.head = MultiStage(cluster, ready_times=ready_times)
+        self.head = MultiStage(cluster, name, ready_times=ready_times)
         self.count, self.nodes = 0, nodes
+        if name == "priced-multi-stage":
+            for task in hopeless_tasks(number):
+                assert not self.head.submit(task).accepted
         self.twin = BookTwin(self.head, FLOAT_SLACK if number is float else 0)
 
     def some(self, data):

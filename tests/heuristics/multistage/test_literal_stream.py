@@ -75,7 +75,7 @@ def test_without_any_flaw_nothing_is_broken(instance):
     """So what a flaw breaks is broken by that flaw."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            engine, "make_planner", lambda _, *state, reference: LiteralPlanner("none", *state)
+            engine, "make_planner", lambda _, *state, **options: LiteralPlanner("none", *state)
         )
         assert violations(instance, decide_all("multi-stage", instance).plan()) == ()
 
@@ -163,4 +163,4 @@ def test_names():
     assert [algorithm_names.parse(name).name for name in algorithm_names.NAMES] == list(
         algorithm_names.NAMES
     )
-    assert len(algorithm_names.NAMES) == 14
+    assert len(algorithm_names.NAMES) == 15

@@ -161,7 +161,7 @@ def test_after_a_cancellation_that_no_plan_could_use():
         assert accepts(head, offer.submission)
 
 
-@pytest.mark.parametrize("name", NAMES[1:])
+@pytest.mark.parametrize("name", [name for name in NAMES if ":literal" in name])
 def test_printed_algorithms(name):
     head = MultiStage(TWO, name)
     for new in (Task("a", 0, 1, 9), Reservation("r", 0, 2, 6)):

@@ -11,7 +11,14 @@ from dlopt.errors import InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.admission.online_engine import PromiseError
 from dlopt.heuristics.multistage.engine import MultiStage
 from dlopt.problems.multistage import Instance, Reservation, Task, violations
-from tests.heuristics.multistage.strategies import GAPS, clusters, loads, reservations, slacks
+from tests.heuristics.multistage.strategies import (
+    GAPS,
+    clusters,
+    hopeless_tasks,
+    loads,
+    reservations,
+    slacks,
+)
 
 F = Fraction
 
@@ -19,16 +26,24 @@ F = Fraction
 class Head(RuleBasedStateMachine):
     """A head node that tasks and reservations are told to, while time passes."""
 
-    @initialize(data=st.data(), cluster=clusters)
-    def start(self, data, cluster):
+    @initialize(
+        data=st.data(),
+        cluster=clusters,
+        algorithm=st.sampled_from(["multi-stage", "priced-multi-stage"]),
+    )
+    def start(self, data, cluster, algorithm):
         self.cluster = cluster
         nodes = cluster.nodes
         self.ready = data.draw(st.just(()) | st.tuples(*[st.integers(0, 6)] * nodes))
         self.channel = data.draw(st.sampled_from([0, 0, 2]))
         state = {"ready_times": self.ready, "channel_ready": self.channel}
-        self.head = MultiStage(cluster, **state)
-        self.twin = MultiStage(cluster, reference=True, **state)
+        self.head = MultiStage(cluster, algorithm, **state)
+        self.twin = MultiStage(cluster, algorithm, reference=True, **state)
         self.tasks, self.wanted, self.count = [], [], 0
+        if algorithm == "priced-multi-stage":
+            self.tasks += hopeless_tasks()
+            for task in self.tasks:
+                assert self.head.submit(task) == self.twin.submit(task)
         self.committed, self.last = set(), 0
 
     def state(self):
@@ -62,7 +77,7 @@ class Head(RuleBasedStateMachine):
         if decision.accepted:
             assert self.head.now == task.arrival
         else:
-            assert decision.of == "load" and decision.by > 0
+            assert decision.of in ("load", "price") and decision.by > 0
             assert decision.missed == task.id or decision.missed in before[1]
             self.unchanged(before)
 

@@ -32,7 +32,7 @@ ALGORITHMS = {
         "mcdf",
         "hybrid",
     ),
-    "multistage": ("multi-stage",),
+    "multistage": ("multi-stage", "priced-multi-stage"),
     "coreservation": ("co-rspb", "co-rsbf", "co-rsbfr", "rb"),
 }
 

@@ -137,6 +137,19 @@ def test_errors_of_books(client: TestClient, book: str) -> None:
     assert client.put(book, json=BOOK).status_code == 200
 
 
+def assert_described(stream: str) -> None:
+    """Assert that the events of a stream are as the document describes one of them."""
+    document = openapi_document()
+    described = document["paths"]["/v1/jobs/{id}/events"]["get"]["responses"]["200"]["content"]
+    schema = described["text/event-stream"]["schema"]
+    for block in re.split(r"\s{3,}", stream.strip()):
+        event = dict(line.split(": ", 1) for line in block.splitlines())
+        jsonschema.Draft202012Validator(schema).validate(event)
+        of_data = {**document, **schema["properties"]["data"]["contentSchema"]}
+        jsonschema.Draft202012Validator(of_data).validate(json.loads(event["data"]))
+        assert len(event) == 3
+
+
 def test_a_job_from_the_question_to_the_result(client: TestClient) -> None:
     instance = json.loads((ROOT / "instances/iit/three-nodes.json").read_text())
     question = {"kind": "solve", "method": "exact", "instance": instance}
@@ -149,6 +162,7 @@ def test_a_job_from_the_question_to_the_result(client: TestClient) -> None:
     events = client.get(f"/v1/jobs/{job['id']}/events").text
     names = re.findall(r"event: (\w+)", events)
     assert (names[:2], names[-1]) == (["queued", "started"], "ended")
+    assert_described(events)
     last = re.findall(r"id: (\d+)", events)[-2]
     resumed = client.get(f"/v1/jobs/{job['id']}/events", headers={"Last-Event-ID": last}).text
     assert re.findall(r"event: (\w+)", resumed) == ["ended"]

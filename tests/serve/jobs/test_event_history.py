@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 
-from dlopt.serve.jobs.event_history import MAX_EVENTS, Event, EventHistory, EventName
+from dlopt.serve.jobs.event_history import MAX_EVENTS, Event, EventHistory
+from dlopt.service_api.job_records import JobEventName
 from tests.serve.jobs.services import run
 
 
-def add(history: EventHistory, name: EventName, **data: object) -> None:
+def add(history: EventHistory, name: JobEventName, **data: object) -> None:
     history.add(history.next(name, data))
 
 

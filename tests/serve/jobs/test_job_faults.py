@@ -14,7 +14,8 @@ import pytest
 from sqlalchemy import Connection
 
 from dlopt.serve.errors import NotFoundError, UnavailableError
-from dlopt.serve.jobs import job_dispatcher
+from dlopt.serve.jobs import job_dispatcher, job_runner
+from dlopt.serve.jobs.job_records import JobInput, JobRecords
 from dlopt.serve.jobs.job_service import JobService
 from dlopt.serve.jobs.worker_handle import WorkerHandle
 from dlopt.serve.settings import ServiceSettings
@@ -291,6 +292,35 @@ def test_a_runner_that_fails_says_so_and_goes_on(
 
     run(test)
     assert "a runner of jobs failed" in caplog.text
+
+
+def test_a_job_whose_request_cannot_be_read_waits_until_it_can(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(job_runner, "RETRY_S", 0.001)
+    read, is_lost, attempts = JobRecords.input, True, 0
+
+    def fail_at_times(records: JobRecords, job: str) -> JobInput:
+        nonlocal attempts
+        attempts += 1
+        if is_lost:
+            raise UnavailableError("the store failed: no route to host")
+        return read(records, job)
+
+    async def test() -> None:
+        nonlocal is_lost
+        monkeypatch.setattr(JobRecords, "input", fail_at_times)
+        async with service_on(tmp_path) as service:
+            job = await submitted(service, three_nodes("opr"))
+            while attempts < 3:
+                await asyncio.sleep(0)
+            assert service.status(job).body["state"] == "queued"
+            assert (await service.cancel(job)).body["state"] == "cancelled"
+            job = await submitted(service, three_nodes("opr"))
+            is_lost = False
+            assert (await ended(service, job))["state"] == "done"
+
+    run(test)
 
 
 @pytest.mark.usefixtures("misbehaving")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -29,8 +30,8 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 def add(store: Store, asked: Data, ended_at: float | None, size: int = 0) -> str:
     """Store a job that may have ended, with a result of about so many bytes; return its name."""
-    records = JobRecords(store)
-    name: str = records.add(read_job_request(asked, SETTINGS, {}.get), "", now=0.0)["id"]
+    records, name = JobRecords(store), uuid.uuid4().hex
+    records.add(name, read_job_request(asked, SETTINGS, {}.get), "", now=0.0)
     if ended_at is not None:
         events: Any = [{"id": 1, "event": "queued", "data": {}}]
         changes = {"state": "done", "reason": None, "ended_at": ended_at}

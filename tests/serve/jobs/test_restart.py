@@ -6,7 +6,18 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+from dlopt.serve.errors import UnavailableError
+from dlopt.serve.jobs import job_dispatcher
+from dlopt.serve.jobs.event_history import Event
+from dlopt.serve.jobs.job_records import JobRecords
+from dlopt.serve.jobs.job_request_reader import read_job_request
+from dlopt.serve.jobs.job_retention import JobRetention
+from dlopt.serve.settings import ServiceSettings
+from dlopt.serve.store import Store
 from tests.gates import PATIENCE
 from tests.serve.jobs.services import (
     assert_checked,
@@ -66,3 +77,44 @@ def test_a_service_that_stops_and_starts(tmp_path: Path) -> None:
             assert begun[1] < begun[0]
 
     run(test)
+
+
+def test_a_service_that_starts_while_the_disk_is_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It answers what can be read, and stores the rest once there is room."""
+    monkeypatch.setattr(job_dispatcher, "ANSWER_TO_CANCEL_S", 0.01)
+    monkeypatch.setattr(job_dispatcher, "RETRY_S", 0.001)
+    disk_full, end = UnavailableError("the store failed: disk full"), JobRecords.end
+    is_full = True
+    asked = read_job_request(three_nodes("opr"), ServiceSettings(store=""), {}.get)
+    running, queued = "a" * 32, "b" * 32
+    with Store(f"sqlite:///{tmp_path}/jobs.db") as store:
+        records = JobRecords(store)
+        records.add(running, asked, "", now=0.0)
+        records.start(running, now=1.0, last_event=2)
+        records.add(queued, asked, "", now=0.0)
+
+    def end_if_there_is_room(records: JobRecords, *args: Any) -> Event:
+        if is_full:
+            raise disk_full
+        return end(records, *args)
+
+    def no_room(*_: object) -> None:
+        raise disk_full
+
+    monkeypatch.setattr(JobRecords, "end", end_if_there_is_room)
+    monkeypatch.setattr(JobRetention, "expired", no_room)
+
+    async def test() -> None:
+        nonlocal is_full
+        async with service_on(tmp_path) as service:
+            assert service.status(running).body["state"] == "running"
+            with pytest.raises(UnavailableError, match="its end is not stored yet"):
+                await service.cancel(running)
+            is_full = False
+            assert (await ended(service, running))["state"] == "interrupted"
+            assert (await ended(service, queued))["state"] == "done"
+
+    run(test)
+    assert "old jobs cannot be removed" in caplog.text

@@ -1,0 +1,109 @@
+"""Bid-price control around reservations: tasks that fit are rejected if they cost too much.
+
+As `dlopt.heuristics.admission.priced_queue`: a task is accepted only if it passes the admission
+test of `multi-stage`, and the bid prices of `dlopt.heuristics.admission.bid_prices`. The first test
+makes the algorithm sound, whatever the prices are. They depend on arrivals until now alone.
+
+Plans have no set-up times, and no node waits within a chunk. So a task of load ``sigma`` takes
+``sigma tau`` of the channel and ``sigma (tau + chi)`` of the nodes, however it is divided, and so
+much the plan grows by it. Reservations have no price: they are accepted as by `multi-stage`. What
+they hold of channel and nodes within the horizon of the prices is capacity that is not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dlopt.arithmetic import Number
+from dlopt.heuristics.admission.bid_prices import BidPrices, ForecastTask, ResourceTimes
+from dlopt.heuristics.admission.records import DeadlineMiss, QueuedTask, Rejection
+from dlopt.heuristics.multistage.queue import MultiStageQueue, Replanning
+
+
+class PricedMultiStageQueue(MultiStageQueue):
+    """A queue around reservations with bid prices.
+
+    Parameters
+    ----------
+    costs, ready, channel, now, reference
+        See `MultiStageQueue`.
+    prices : BidPrices, optional
+        Every task that is tried is added to their forecast. By default that is empty.
+
+    Notes
+    -----
+    Complexity of a decision: that of `MultiStageQueue`, and O(n + b + `FORECAST_TASKS`) for the
+    prices, with `n` tasks waiting and `b` busy intervals of the nodes within the horizon.
+
+    Examples
+    --------
+    Small tasks that are urgent, two in each time unit, and at times a large one that is not, on a
+    node that is reserved from 20 to 23. With prices the large ones are rejected, and more small
+    ones are completed:
+
+    >>> from dlopt import MultiStage
+    >>> from dlopt.problems.cluster import Cluster
+    >>> from dlopt.problems.multistage import Reservation, Task
+    >>> for name in ("multi-stage", "priced-multi-stage"):
+    ...     head = MultiStage(Cluster(1, tau=0, chi=1), name)
+    ...     _ = head.reserve(Reservation("r", arrival=0, start=20, end=23))
+    ...     for i in range(60):
+    ...         _ = head.submit(Task(f"small-{i}", arrival=i / 2, load=1, deadline=2))
+    ...         if i % 8 == 3 and i > 8:
+    ...             last = head.submit(Task(f"large-{i}", arrival=i / 2, load=6, deadline=20))
+    ...     print(sum(decision.accepted for decision in head.decisions))
+    19
+    28
+    >>> last.reason
+    'task large-59 takes 5 more time than the bid prices allow'
+    """
+
+    def __init__(
+        self,
+        costs: tuple[Number, Number],
+        ready: Sequence[Number],
+        channel: Number,
+        now: Number,
+        *,
+        reference: bool = False,
+        prices: BidPrices | None = None,
+    ) -> None:
+        super().__init__(costs, ready, channel, now, reference=reference)
+        self.prices = BidPrices() if prices is None else prices
+        self._costs = costs
+
+    def try_admit(self, new: QueuedTask) -> Rejection | None:
+        """Accept a task that arrives now, or return why not; in either case forecast with it."""
+        refused = super().try_admit(new)
+        if self._node_count:
+            times = self._times_of(new.load)
+            self.prices.observe(ForecastTask(new.arrival, new.deadline - new.arrival, times))
+        return refused
+
+    def _find_plan(self, new: QueuedTask) -> Replanning | Rejection:
+        """Return a plan with a task that arrives now; one that takes too much is rejected."""
+        found, horizon = super()._find_plan(new), self.prices.horizon
+        if isinstance(found, Rejection) or not horizon:
+            return found
+        promised = self._promised(found.begun, new.arrival, new.arrival + horizon)
+        over = self.prices.excess(self._times_of(new.load), promised, new.arrival)
+        return found if over is None else Rejection(new, DeadlineMiss(over, "price"))
+
+    @property
+    def _node_count(self) -> int:
+        return len(self.committed_state.nodes)
+
+    def _times_of(self, load: Number) -> ResourceTimes:
+        """Return what a load takes, wherever it is processed."""
+        tau, chi = self._costs
+        return ResourceTimes(load * tau, load * (tau + chi) / self._node_count)
+
+    def _promised(self, begun: int, now: Number, end: Number) -> ResourceTimes:
+        """Return what is promised: until an instant what is reserved or begun, and what waits."""
+        channel, nodes = self.committed_state.busy_times(now, end)
+        for planned in self.waiting[:begun]:
+            for chunk in planned.chunks:
+                channel += max(min(chunk.sent, end) - max(chunk.start, now), 0)
+                nodes += max(min(chunk.end, end) - max(chunk.start, now), 0)
+        waiting = self._times_of(sum(planned.task.load for planned in self.waiting[begun:]))
+        return ResourceTimes(channel + waiting.channel, nodes / self._node_count + waiting.nodes)
