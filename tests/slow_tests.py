@@ -21,7 +21,7 @@ from hypothesis import settings
 from tests.examples import EXAMPLES, share
 
 FILE = Path(__file__).with_suffix(".txt")
-SLOW_S = 0.05
+SLOW_S = 0.03
 """All tests that take less make up about a tenth of the time of all."""
 ROUNDING_S = 0.005
 """The file has hundredths of a second."""
