@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 OUT ?= demo
 UNIT ?= unit
-PYTEST := $(BIN)/pytest -q -n auto --dist loadgroup
+PYTEST := $(BIN)/pytest -q -n auto --dist loadfile
 COVERED := --cov=dlopt/problems --cov=dlopt/heuristics --cov=models
 COVERING := dlopt tests/backends tests/formats tests/heuristics tests/models tests/problems tests/test_certificate_files.py
 

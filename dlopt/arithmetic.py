@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, is_dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, TypeAlias, TypeGuard, TypeVar
 
 from dlopt.long_integers import integer_from, text_of
@@ -40,6 +41,7 @@ ROUNDING = Fraction(1, 2**46)
 _WHOLE = 2.0**53
 """Below it a float that is an integer prints all digits of it."""
 _DIGITS = 100_000
+_SHOWN_FIELDS: dict[type, tuple[str, ...]] = {}
 _TEXT = re.compile(
     r"\s*[-+]?(?:\d+\s*/\s*\d+|(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d{1,4})?)\s*", re.ASCII
 )
@@ -59,6 +61,11 @@ def exact(number: Number) -> Fraction:
         return number
     if not isinstance(number, float) or (number.is_integer() and abs(number) < _WHOLE):
         return Fraction(number)
+    return _printed_decimal(number)
+
+
+@lru_cache(maxsize=1 << 14)  # checks read the numbers of one instance again and again
+def _printed_decimal(number: float) -> Fraction:
     return Fraction(*Decimal(float.__repr__(number)).as_integer_ratio())
 
 
@@ -275,9 +282,15 @@ class PrintableRecord:
 
 
 def _record_text(record: Any) -> str:
-    shown_fields = (one.name for one in fields(record) if one.repr)
-    parts = (f"{name}={_printed(getattr(record, name))}" for name in shown_fields)
-    return f"{type(record).__qualname__}({', '.join(parts)})"
+    kind = type(record)
+    if kind not in _SHOWN_FIELDS:
+        _SHOWN_FIELDS[kind] = tuple(one.name for one in fields(record) if one.repr)
+    names = _SHOWN_FIELDS[kind]
+    try:
+        parts = [f"{name}={getattr(record, name)!r}" for name in names]
+    except ValueError:
+        parts = [f"{name}={_printed(getattr(record, name))}" for name in names]
+    return f"{kind.__qualname__}({', '.join(parts)})"
 
 
 def _printed(thing: object) -> str:

@@ -9,7 +9,9 @@ from hypothesis import HealthCheck, settings
 from hypothesis.internal import entropy
 
 from tests import slow_tests
+from tests.examples import EXAMPLES
 from tests.method_table import own_method_table
+from tests.remembered_strategies import remember
 
 # A shell that runs the tests in the background has them ignore interrupts, and what they start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -19,7 +21,7 @@ QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
 settings.register_profile(
     "ci",
-    max_examples=60,
+    max_examples=EXAMPLES,
     deadline=None,
     derandomize=True,
     print_blob=True,
@@ -33,6 +35,8 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 # Hypothesis would save, seed and restore the global generator of NumPy around each example, which
 # takes a fifth of the time of a short one. Nothing here uses it: ruff (NPY002) sees to that.
 entropy.NP_RANDOM = "is not managed"
+
+remember()
 
 
 # A tenth of the time of the tests went into looking for garbage among what is still in use, with
@@ -87,3 +91,13 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     slow_tests.register(config)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Distribute whole modules, the longest first, where whole modules are asked for."""
+    if config.getoption("dist") == "loadfile":
+        from tests.distribution import ModuleScheduling
+
+        return ModuleScheduling(config, log)
+    return None

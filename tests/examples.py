@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from hypothesis import settings
 
+EXAMPLES = 60
+"""Examples of a property in the ordinary tests; in those of `--fast`, see `slow_tests.py`."""
+
 
 def share(fraction: float) -> settings:
     """Return settings with a share of the examples that the loaded profile asks for.

@@ -105,34 +105,49 @@ def _plans(instance):
 
 
 def _assignments(instance, accepted):
-    """Yield (request, part, machine) of every part, wherever the least shares fit."""
-    everywhere = range(len(instance.machines))
-    parts, places = [], []
-    for index in accepted:
-        for part in instance.requests[index].parts:
-            parts.append((instance.requests[index], part))
-            places.append(everywhere if part.machine is None else [part.machine])
-    for machines in product(*places):
-        assignment = [(*one, machine) for one, machine in zip(parts, machines, strict=True)]
-        least = [part.cpu if part.cpu_min is None else part.cpu_min for _, part in parts]
-        rows, sides = _capacities(instance, assignment)
-        used = (sum(exact(least[p]) for p in row) for row in rows)
-        if all(amount <= side for amount, side in zip(used, sides, strict=True)):
-            yield assignment
+    """Yield (request, part, machine) of every part, wherever the least shares fit.
 
-
-def _capacities(instance, assignment):
-    """Return which parts are together on a machine at some instant, and what there is for them.
-
-    Instants are the starts of windows, of steps of the capacity and of holdings.
+    Parts are placed one after the other: where some do not fit, no more of them do.
     """
-    instants = {exact(one.start) for one, _, _ in assignment}
-    instants |= {exact(one.start) for one in instance.holdings}
+    everywhere = range(len(instance.machines))
+    requests = [instance.requests[index] for index in accepted]
+    parts = [(request, part) for request in requests for part in request.parts]
+    least = [exact(part.cpu if part.cpu_min is None else part.cpu_min) for _, part in parts]
+    instants = _instants(instance, requests)
+    left = {(at, j): free(instance, j, at) for at in instants for j in everywhere}
+
+    def placed(assignment):
+        if len(assignment) == len(parts):
+            yield assignment
+            return
+        request, part = parts[len(assignment)]
+        cpu = least[len(assignment)]
+        during = [at for at in instants if exact(request.start) <= at < exact(request.end)]
+        for machine in everywhere if part.machine is None else [part.machine]:
+            if all(cpu <= left[at, machine] for at in during):
+                for at in during:
+                    left[at, machine] -= cpu
+                yield from placed([*assignment, (request, part, machine)])
+                for at in during:
+                    left[at, machine] += cpu
+
+    yield from placed([])
+
+
+def _instants(instance, requests):
+    """Return the starts of the windows of requests, of steps of a capacity, and of holdings."""
+    instants = {exact(one.start) for one in [*requests, *instance.holdings]}
     for machine in instance.machines:
         if isinstance(machine.capacity, tuple):
             instants |= {exact(since) for since, _ in machine.capacity}
+    return sorted(instants)
+
+
+def _capacities(instance, assignment):
+    """Return which parts are together on a machine at some instant, and what there is for them."""
+    instants = _instants(instance, [request for request, _, _ in assignment])
     rows, sides = [], []
-    for instant, machine in product(sorted(instants), range(len(instance.machines))):
+    for instant, machine in product(instants, range(len(instance.machines))):
         here = [
             p
             for p, (one, _, where) in enumerate(assignment)

@@ -1,7 +1,8 @@
 """Which tests `--fast` leaves out: those that took long when `--record-slow` was last given.
 
-`slow_tests.txt` has a line for each: the seconds of processor time, with those of processes that
-it started, and the test. A test that is not in it is taken to be fast.
+`slow_tests.txt` has a line for each: the seconds of processor time, with those of its fixtures and
+of processes that it started, and the test. A test that is not in it is taken to be fast.
+Properties are tried on fewer examples, and a module whose tests are all slow keeps its fastest one.
 """
 
 from __future__ import annotations
@@ -9,16 +10,23 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import resource
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
+
+from tests.examples import EXAMPLES, share
 
 FILE = Path(__file__).with_suffix(".txt")
-SLOW_S = 0.1
-"""All tests that take less make up about a fifth of the time of all."""
+SLOW_S = 0.03
+"""All tests that take less make up about a tenth of the time of all."""
+ROUNDING_S = 0.005
+"""The file has hundredths of a second."""
+FAST_EXAMPLES = 10
+"""Examples of a property under `--fast`."""
 MEASURED_S = 0.3
 """Measuring coverage doubles the time of a test: those that take so long do without."""
 MEASURED = ("dlopt.problems", "dlopt.heuristics", "dlopt.models")
@@ -39,6 +47,7 @@ def add_options(group: pytest.OptionGroup) -> None:
 def register(config: pytest.Config) -> None:
     """Add what the options ask for; a worker of pytest-xdist measures, and its parent writes."""
     if config.getoption("fast"):
+        _try_fewer_examples()
         config.pluginmanager.register(_LeavingOut())
     if hasattr(config, "workerinput"):
         _stop_first_measurement(config)
@@ -53,6 +62,33 @@ def slow_tests() -> dict[str, float]:
     """Return the tests of the file, and their seconds."""
     lines = [line.split(" ", 1) for line in FILE.read_text(encoding="utf-8").splitlines()]
     return {test: float(seconds) for seconds, test in lines}
+
+
+def _try_fewer_examples() -> None:
+    """Load a profile of few examples; before tests are imported, since they take shares of it."""
+    settings.register_profile("fast", share(FAST_EXAMPLES / EXAMPLES))
+    settings.load_profile("fast")
+
+
+def left_out(items: Sequence[pytest.Item]) -> list[pytest.Item]:
+    """Return the slow ones of these tests, but for the fastest of a module that has no other."""
+    known = slow_tests()
+    modules: dict[Path, list[pytest.Item]] = {}
+    for item in items:
+        modules.setdefault(item.path, []).append(item)
+    slow: list[pytest.Item] = []
+    for tests in modules.values():
+        seconds = [_seconds(item, known) for item in tests]
+        # All that take as long as the fastest run, or all that are fast.
+        least = max(min(seconds), SLOW_S - ROUNDING_S)
+        slow += [item for item, took in zip(tests, seconds, strict=True) if took > least]
+    return slow
+
+
+def _seconds(item: pytest.Item, known: dict[str, float]) -> float:
+    """Return what a test takes under `--fast`."""
+    share = FAST_EXAMPLES / EXAMPLES if item.get_closest_marker("property") else 1
+    return known.get(item.nodeid, 0.0) * share
 
 
 def _processor_time_s() -> float:
@@ -81,20 +117,14 @@ def _runs_tests(config: pytest.Config) -> bool:
     return hasattr(config, "workerinput") or not config.getoption("numprocesses", default=None)
 
 
-def _name(test: pytest.Item | pytest.TestReport) -> str:
-    return test.nodeid.split("@")[0]  # without the group of pytest-xdist
-
-
 class _LeavingOut:
     """Without the tests of the file."""
 
     def pytest_collection_modifyitems(self, config, items):
-        slow = slow_tests()
-        kept, left_out = [], []
-        for item in items:
-            (left_out if _name(item) in slow else kept).append(item)
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = kept
+        slow = left_out(items)
+        config.hook.pytest_deselected(items=slow)
+        names = {item.nodeid for item in slow}
+        items[:] = [item for item in items if item.nodeid not in names]
 
 
 class Measuring:
@@ -122,7 +152,7 @@ class Measuring:
     def pytest_collection_modifyitems(self, items):
         seconds = slow_tests()
         for item in items:
-            name = _name(item)
+            name = item.nodeid
             if name.startswith(self.paths) and seconds.get(name, 0.0) < MEASURED_S:
                 item.add_marker("measured")
 
@@ -165,20 +195,25 @@ class _Recording:
         self.is_parent = is_parent
         self.seconds: dict[str, float] = {}
 
+        self.begun = 0.0
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self):
+        self.begun = _processor_time_s()
+
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item):
-        begun = _processor_time_s()
         try:
             return (yield)
         finally:
-            item.user_properties.append(("processor_time_s", _processor_time_s() - begun))
+            item.user_properties.append(("processor_time_s", _processor_time_s() - self.begun))
 
     def pytest_runtest_logreport(self, report):
         if report.when == "teardown":
-            self.seconds[_name(report)] = dict(report.user_properties).get("processor_time_s", 0.0)
+            self.seconds[report.nodeid] = dict(report.user_properties).get("processor_time_s", 0.0)
 
     def pytest_sessionfinish(self):
         if self.is_parent:
             slow = sorted(name for name, took in self.seconds.items() if took >= SLOW_S)
-            lines = [f"{self.seconds[name]:.1f} {name}\n" for name in slow]
+            lines = [f"{self.seconds[name]:.2f} {name}\n" for name in slow]
             FILE.write_text("".join(lines), encoding="utf-8")

@@ -96,12 +96,7 @@ def place_of(file):
     return f"{instance_of(file).problem}/{file.stem}"
 
 
-def group_of(file):
-    """Return a mark for one process: all cases of an instance ask for the same answers."""
-    return pytest.mark.xdist_group(place_of(file))
-
-
-GROUPED_FILES = [pytest.param(file, id=file.stem, marks=group_of(file)) for file in FILES]
+NAMED_FILES = [pytest.param(file, id=file.stem) for file in FILES]
 
 
 def cases():
@@ -111,7 +106,7 @@ def cases():
         for entry in registry.methods(instance.problem):
             if goals_of(instance, entry):
                 name = f"{place_of(file)}-{entry.name}"
-                yield pytest.param(file, entry, id=name, marks=group_of(file))
+                yield pytest.param(file, entry, id=name)
 
 
 @pytest.mark.parametrize(("file", "entry"), list(cases()))
@@ -241,7 +236,7 @@ def test_what_cannot_be_accepted_together_cannot_under_any_objective(stem):
     assert infeasible >= 3
 
 
-@pytest.mark.parametrize("file", GROUPED_FILES)
+@pytest.mark.parametrize("file", NAMED_FILES)
 def test_determinism(file):
     instance = instance_of(file)
     for entry in registry.methods(instance.problem):
@@ -251,7 +246,7 @@ def test_determinism(file):
             assert solve(instance, entry.name, objective=goal) == _solved(file, entry.name, goal)
 
 
-@pytest.mark.parametrize("file", GROUPED_FILES)
+@pytest.mark.parametrize("file", NAMED_FILES)
 def test_best_known_values_are_met(file):
     instance = instance_of(file)
     for best in instance.best_known:

@@ -14,7 +14,6 @@ import dlopt
 from dlopt import registry
 from dlopt.problems.validated_record import Record
 
-pytestmark = pytest.mark.xdist_group("mypy")  # what one run analyses of dlopt, the others take over
 ROOT = Path(__file__).parents[1]
 SOLVED = "\n".join(
     f"""

@@ -103,7 +103,8 @@ def refuse_unknown(solver: str) -> None:
     ------
     NotApplicableError
     """
-    if solver not in pulp.listSolvers():
+    # To list them, PuLP makes one of each, and looks for its command in all folders of the path.
+    if solver != DEFAULT and solver not in pulp.listSolvers():
         raise NotApplicableError(
             f"PuLP knows no solver {solver!r}: {', '.join(pulp.listSolvers())}"
         )

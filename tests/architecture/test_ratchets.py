@@ -11,8 +11,6 @@ import pytest
 from tests.architecture.measures import MEASURES
 from tests.architecture.ratchets import ROOM_FOR_LINES, excess, stored
 
-pytestmark = pytest.mark.xdist_group("ratchets")  # one process parses the sources
-
 
 @pytest.mark.parametrize("measure", sorted(MEASURES))
 def test_it_did_not_become_more(measure: str) -> None:

@@ -8,6 +8,7 @@ plans with as many chunks.
 
 from collections import Counter
 from dataclasses import replace
+from functools import cache
 
 import pytest
 from hypothesis import given
@@ -47,6 +48,8 @@ def only_accepted(instance, plan):
 
 
 def assert_within_capacity(instance):
+    # Many methods admit the same; each answer depends on its arguments alone.
+    fit, bounded, optimum = map(cache, (feasible_together, bound_fluid, exact_plan))
     for name in ONLINE:
         if registry.method("multistage", name).reason_against(instance, "accepted") is not None:
             continue
@@ -58,12 +61,12 @@ def assert_within_capacity(instance):
         chunks = max(each.values(), default=1)
         admitted = only_accepted(instance, plan)
         if admitted is not None:
-            verified = feasible_together(admitted, installments=chunks)
+            verified = fit(admitted, installments=chunks)
             assert verified.status is Status.OPTIMAL
         for goal in GOALS:
             value = objective(instance, plan, goal)
-            assert value <= bound_fluid(instance, objective=goal).bound
-            best = exact_plan(instance, objective=goal, installments=chunks, limits=FEW_NODES)
+            assert value <= bounded(instance, objective=goal).bound
+            best = optimum(instance, objective=goal, installments=chunks, limits=FEW_NODES)
             assert value <= best.bound
             assert best.value == best.bound if best.status is Status.OPTIMAL else best.solution
 

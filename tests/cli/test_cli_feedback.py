@@ -117,7 +117,7 @@ def test_settings_reach_the_records_that_they_belong_to(dlopt: Command) -> None:
         other = dlopt("simulate", "feedback", *few, "--set", given).json
         changed = other != plain
         assert changed is (given != "aware=true")  # all nodes are up
-    second = ("--set", "order=2", "--set", "periods=120", "--strategies", "ideal", "--json")
+    second = (*FEW, "--set", "order=2", "--set", "periods=120", "--strategies", "ideal", "--json")
     assert len(dlopt("simulate", "feedback", *second).json["identification"]["a"]) == 2
     ramp = dlopt("simulate", "feedback", *few, "--loads", "0.5, 0.9").json
     assert ramp["strategies"][0]["runs"][0]["workload"] == "mamat7-0.5-0.9-0"

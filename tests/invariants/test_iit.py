@@ -7,6 +7,7 @@ adversary pushes plans to the tolerance: earlier, shorter, all at once.
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 
 import pytest
 from hypothesis import given
@@ -48,6 +49,13 @@ def numbers(draw, least=0, most=12, kinds=KINDS):
     return value if kind == "fraction" else float(value)
 
 
+@cache
+def pairs_of_costs(kinds):
+    """Return a strategy for tau and chi, not both 0."""
+    costs = numbers(0, 4, kinds)
+    return st.tuples(costs, costs).filter(lambda pair: pair[0] + pair[1] > 0)
+
+
 @st.composite
 def mixed(draw, deadline=False, most=3, identical=None, style=None):
     """Return an instance in mixed numbers; often all of them are exact, or all floats."""
@@ -56,8 +64,7 @@ def mixed(draw, deadline=False, most=3, identical=None, style=None):
     nodes = draw(st.integers(1, most))
     may_differ = not identical
     identical = draw(st.booleans()) if identical is None else identical
-    costs = numbers(0, 4, kinds)
-    pairs = st.tuples(costs, costs).filter(lambda pair: pair[0] + pair[1] > 0)
+    pairs = pairs_of_costs(kinds)
     drawn = [draw(pairs)] * nodes if identical else [draw(pairs) for _ in range(nodes)]
     if (
         style == "exact" and may_differ and draw(st.booleans())

@@ -15,8 +15,6 @@ from tests.documentation.shown_output import (
     with_free_ports,
 )
 
-pytestmark = pytest.mark.xdist_group("docs/service.md")  # the page is run once
-
 PAGE = (ROOT / "docs" / "service.md").read_text()
 BLOCKS = list(blocks_of(PAGE))
 

@@ -82,10 +82,9 @@ def test_formulations_and_bounds_agree_with_brute_force(instance):
             found = api.solve(instance, name, objective=goal)
             assert (found.status, found.value, found.bound) == (Status.OPTIMAL, best, best)
             assert violations(instance, found.solution) == ()
-    for goal in SINGLE:
-        for method in (bound_knapsack, bound_lp, bound_pooled):
+        for method in (bound_knapsack, bound_lp, bound_pooled) if goal in SINGLE else ():
             bound = method(instance, objective=goal).bound
-            assert not OBJECTIVES[goal].better(optimum(instance, goal), bound), method
+            assert not OBJECTIVES[goal].better(best, bound), method
 
 
 @share(1 / 2)

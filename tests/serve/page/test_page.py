@@ -14,7 +14,6 @@ from tests.serve.page.page_of_service import ServicePage, send
 from tests.serve.running_service import ROOT, RunningService
 
 # The browser has an event loop in the main thread as long as it is open: nothing else runs between.
-pytestmark = pytest.mark.xdist_group("browser")
 
 DAY = [
     {"task": {"id": "scan", "arrival": 0, "load": 6, "deadline": 20}},
