@@ -128,7 +128,7 @@ def certified_shares(records: Iterable[Record]) -> list[CertifiedShare]:
     >>> for one in certified_shares(solve_run(run).record for run in runs):
     ...     print(one.problem, one.method, one.optimal, one.certified, one.share)
     dag exact 1 1 1.0
-    iit exact 1 0 0.0
+    iit exact 1 1 1.0
     """
     groups: dict[tuple[str, str], list[Record]] = {}
     for record in records:

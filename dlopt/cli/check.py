@@ -73,7 +73,7 @@ def check(
         if certificate is not None and not found:
             out.print(f"[green]proven[/green]: {_proven(plan)}", soft_wrap=True)
         elif certificate is None and not found and isinstance(plan, Result):
-            for claim in result_tables.unverified_claims(instance.problem, plan):
+            for claim in result_tables.unverified_claims(plan):
                 out.print(claim, soft_wrap=True)
         for line in result_tables.violations(instance, plan, found):
             out.print(line)

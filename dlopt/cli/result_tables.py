@@ -155,12 +155,12 @@ def verification(found: Sequence[Violation], tolerance: float, values: Mapping[s
     return f"[green]valid[/green], verified: {precision(tolerance)}; {texts}"
 
 
-def unverified_claims(stem: str, result: Result[Any]) -> Iterator[str]:
+def unverified_claims(result: Result[Any]) -> Iterator[str]:
     """Yield a line if a result claims a bound, or that there is no plan: only a proof shows that.
 
     Examples
     --------
-    >>> print(*unverified_claims("dag", Result(Status.OPTIMAL, value=73, bound=73)))
+    >>> print(*unverified_claims(Result(Status.OPTIMAL, value=73, bound=73)))
     not verified: that no plan has a better value than 73 (--certificate FILE verifies a proof)
     """
     if result.status is Status.INFEASIBLE:
@@ -169,8 +169,7 @@ def unverified_claims(stem: str, result: Result[Any]) -> Iterator[str]:
         claim = f"that no plan has a better value than {amount(result.bound)}"
     else:
         return
-    how = "" if problem(stem).certified is None else " (--certificate FILE verifies a proof)"
-    yield f"not verified: {claim}{how}"
+    yield f"not verified: {claim} (--certificate FILE verifies a proof)"
 
 
 def families(stem: str, found: Sequence[Family]) -> Iterator[str]:

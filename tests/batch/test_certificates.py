@@ -157,13 +157,16 @@ def test_lines_keep_what_is_known_of_certificates() -> None:
 
 
 def test_shares_are_counted_by_problem_and_method() -> None:
-    chain, load = only_record(CHAIN, "exact"), only_record(dlopt.load("iit/three-nodes"), "exact")
+    chain, load = (
+        only_record(CHAIN, "exact"),
+        only_record(dlopt.load("iit/three-nodes"), "edf-iit-2"),
+    )
     late = replace(chain, key=replace(chain.key, objective="total-response-time"), proof="solver")
     late = replace(late, certificate_bytes=None, certificate_check=None)
     feasible = replace(chain, status=Status.FEASIBLE)
     shares = certified_shares([load, chain, late, feasible, only_record(CHAIN, "heft")])
     assert [(one.problem, one.method, one.optimal, one.certified) for one in shares] == [
-        ("iit", "exact", 1, 0),
+        ("iit", "edf-iit-2", 1, 0),
         ("dag", "exact", 2, 1),
     ]
     assert [one.share for one in shares] == [0, 0.5] and shares[0].size_bytes is None

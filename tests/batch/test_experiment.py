@@ -113,8 +113,8 @@ def test_how_numbers_are_read_makes_other_cells() -> None:
 
 
 def test_runs_with_certificates_only_are_other_runs() -> None:
-    (plain,) = plan_runs([THREE], ["exact"]).runs
-    (certified,) = plan_runs([THREE], ["exact"], certified=True).runs
+    (plain,) = plan_runs([THREE], ["edf-iit-2"]).runs
+    (certified,) = plan_runs([THREE], ["edf-iit-2"], certified=True).runs
     assert plain.key != certified.key == replace(plain.key, certified=True)
     claimed, stated = solve_run(plain).record, solve_run(certified).record
     assert (claimed.status, claimed.bound, claimed.proof) == (
@@ -128,8 +128,8 @@ def test_runs_with_certificates_only_are_other_runs() -> None:
         assert record_from_line(record.to_line()) == record
     assert "certified" not in claimed.to_data()  # lines of such runs are those of older releases
     labels = group_by_label(evaluate([claimed, stated]))
-    assert list(labels) == ["exact", "exact, certified"]
-    assert list(group_by_label(evaluate([stated]))) == ["exact"]
+    assert list(labels) == ["edf-iit-2", "edf-iit-2, certified"]
+    assert list(group_by_label(evaluate([stated]))) == ["edf-iit-2"]
 
 
 def test_a_line_that_says_otherwise_than_true_or_false() -> None:

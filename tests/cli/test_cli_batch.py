@@ -61,7 +61,7 @@ def test_solve_and_go_on_and_report(dlopt: Command, three: Path, tmp_path: Path)
     assert (tmp_path / "records.jsonl").read_bytes().startswith(before)
 
     flags = ("-o", "r.html", "--title", "Three & more", "--json")
-    share = {"problem": "iit", "method": "exact", "optimal": 2, "certified": 0, "share": 0.0}
+    share = {"problem": "iit", "method": "exact", "optimal": 2, "certified": 2, "share": 1.0}
     assert dlopt("report", "records.jsonl", *flags).content == {
         "report": "r.html",
         "records": 6,

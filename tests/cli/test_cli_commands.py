@@ -71,7 +71,8 @@ def test_compare_marks_what_is_unsound(dlopt: Command, tmp_path: Path) -> None:
 def test_check_of_a_good_plan(dlopt: Command, three: Path, tmp_path: Path) -> None:
     dlopt("solve", three, "--out", "r.json")
     valid = "valid, verified: exact; completion = 39/8 (4.875), nodes = 3\n"
-    claim = "not verified: that no plan has a better value than 39/8 (4.875)\n"
+    claim = "not verified: that no plan has a better value than 39/8 (4.875)"
+    claim += " (--certificate FILE verifies a proof)\n"
     assert dlopt("check", three, "r.json").out == valid + claim
     assert dlopt("check", three, "r.json", "--json").content == {
         "valid": True,

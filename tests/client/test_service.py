@@ -148,10 +148,13 @@ def test_a_job_is_stopped_and_methods_are_compared(client: Client) -> None:
     compared = client.compare(instance, ["exact", "opr"])
     assert compared.wait().state == "done"
     assert {row["method"] for row in compared.data()["rows"]} == {"exact", "opr"}  # type: ignore[attr-defined]
-    certified = client.compare(instance, ["exact"], certified=True, options={"solver": "HiGHS"})
-    claimed = client.solve(instance, certified=True)
+    methods, options = ["exact", "edf-iit-2"], {"solver": "HiGHS"}
+    certified = client.compare(instance, methods, certified=True, options=options)
+    claimed = client.solve(instance, "edf-iit-2", certified=True)
     assert certified.wait().state == claimed.wait().state == "done"
-    assert [row["status"] for row in certified.data()["rows"]] == ["feasible"]  # type: ignore[attr-defined]
+    rows = certified.data()["rows"]  # type: ignore[attr-defined]
+    found = {row["method"]: row["status"] for row in rows}
+    assert found == {"exact": "optimal", "edf-iit-2": "feasible"}
     assert (claimed.result().status, claimed.result().bound) == (dlopt.Status.FEASIBLE, None)
     hard = dlopt.generate("bag", "braun", seed=1, tasks=200, machines=12)
     job = client.solve(hard, limits=dlopt.Limits(time_s=60))

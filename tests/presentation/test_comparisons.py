@@ -19,8 +19,8 @@ def test_a_comparison_is_a_table_of_its_methods() -> None:
     assert re.split(r"  +", lines[1].strip())[4:6] == ["gap to optimum", "proof"]
     assert re.match(r"opr +feasible +32/5 \(6.4\) +- +31.28% +- ", lines[2])
     values = r"39/8 \(4.875\) +39/8 \(4.875\) +0.00%"
-    assert re.match(rf"exact +optimal +{values} +exact ", lines[3])
-    assert re.match(r"bound-fluid +bound +- +14/3 \(4.66667\) +- +exact ", lines[4])
+    assert re.match(rf"exact +optimal +{values} +certificate ", lines[3])
+    assert re.match(r"bound-fluid +bound +- +14/3 \(4.66667\) +- +certificate ", lines[4])
     assert lines[5] == "gap to optimum: |value - optimum| / |optimum|"
 
 

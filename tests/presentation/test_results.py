@@ -50,7 +50,7 @@ def images_of(html: str) -> list[bytes]:
 def test_a_summary_says_what_came_out(name: str) -> None:
     result = solve(dlopt.load(name), METHODS[name])
     lines = fields_of(str(result))
-    proof = " (proven exactly)" if METHODS[name] == "exact" else ""
+    proof = " (certified)" if METHODS[name] == "exact" else ""
     assert lines["status"] == f"{result.status}{proof}"
     assert lines["plan"].startswith(PLANS[name])
     assert lines["method"].split()[0] == METHODS[name]
@@ -64,7 +64,7 @@ def test_an_optimum_has_its_bound_gap_and_proof() -> None:
     lines = fields_of(str(solve(dlopt.load("iit/three-nodes"), "exact")))
     assert lines["completion"] == "39/8 (4.875)"
     assert lines["bound"] == ">= 39/8 (4.875)"
-    assert (lines["gap"], lines["status"]) == ("0.000%", "optimal (proven exactly)")
+    assert (lines["gap"], lines["status"]) == ("0.000%", "optimal (certified)")
     assert "proof" not in lines  # the status says it
     stream = solve(dlopt.load("admission/two-of-three"), "exact")
     assert fields_of(str(stream))["bound"].startswith("<= ")

@@ -121,7 +121,8 @@ def test_bounds_only_with_certificates(tmp_path: Path) -> None:
             assert (await ended(service, plain))["state"] == "done"
             assert service.result(plain).body["status"] == "optimal"
 
-            request = three_nodes("x", kind="compare", certified=True, methods=["opr", "exact"])
+            request = three_nodes("x", kind="compare", certified=True)
+            request["methods"] = ["opr", "exact", "edf-iit-2"]
             request["options"] = {"opr.assignment": "all"}
             del request["method"]
             job = await submitted(service, request)
@@ -130,6 +131,7 @@ def test_bounds_only_with_certificates(tmp_path: Path) -> None:
             assert body["certified"] is True
             assert [(row["status"], row["value"], row["bound"]) for row in body["rows"]] == [
                 ("feasible", "157/19", None),
+                ("optimal", "39/8", "39/8"),
                 ("feasible", "39/8", None),
             ]
 
