@@ -100,7 +100,7 @@ class SingleLoadSearch:
         bound = self._valid_bound(best)
         if self.instance.exact and not (best.outcome.proven or self.bound_refuted):
             bound = self._stronger_exact_bound(bound, best.completion)
-            if not self.proven and not is_closed(bound, best.completion):
+            if not self.proven and (bound is None or not is_closed(bound, best.completion)):
                 best = self._best_of_all_sequences() or best
                 plan, outcome = _require_plan(best), best.outcome
                 bound = best.completion if self.proven else bound

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dlopt.backends.pulp import Outcome, optimise
 from dlopt.heuristics.iit.methods import edf_iit_2
-from dlopt.models.iit import fixed_sequence_lp, prefix_milp, sequencing_milp
+from dlopt.models.iit import fixed_sequence_lp, prefix_milp, search, sequencing_milp
 from dlopt.models.iit.fixed_sequence_lp import CompletionResult, FixedSequenceLp
 from dlopt.models.iit.initial_solution import fill_nodes_in_ready_order
 from dlopt.models.iit.methods import exact_plan
@@ -22,6 +22,7 @@ from tests import oracles
 from tests.examples import share
 from tests.strategies import iit
 
+F = Fraction
 FEW = share(5 / 12)
 
 
@@ -80,6 +81,23 @@ def test_a_solver_that_finds_nothing_leaves_the_incumbent(formulation, monkeypat
     assert found.status is Status.FEASIBLE
     assert float(found.value) == pytest.approx(39 / 8, rel=1e-9)
     assert found.bound < found.value
+    assert violations(THREE, found.solution) == ()
+
+
+def out_of_time(*_, **__):
+    raise TimeoutError
+
+
+@MILPS
+def test_a_solver_without_plan_and_bound_leaves_the_incumbent(formulation, monkeypatch):
+    """As the time may end: the relaxation gives no bound either, and then not the sequences."""
+    says(monkeypatch, Status.LIMIT, None)
+    monkeypatch.setattr(search, "completion_lower_bound", out_of_time)
+    found = exact_plan(THREE, formulation=formulation, limits=Limits(time_s=60))
+    assert (found.status, found.value, found.bound) == (Status.OPTIMAL, F(39, 8), F(39, 8))
+    monkeypatch.setattr(search, "minimise_over_sequences", out_of_time)
+    found = exact_plan(THREE, formulation=formulation, limits=Limits(time_s=60))
+    assert (found.status, found.bound, found.proof) == (Status.FEASIBLE, None, None)
     assert violations(THREE, found.solution) == ()
 
 
