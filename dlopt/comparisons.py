@@ -31,8 +31,8 @@ class ComparisonRow(PrintableRecord):
     gap_to_best : float, tuple of float, or None
         The gap to the proven optimum: ``|value - optimum| / |optimum|``, where dates count from
         `Result.origin`; if no optimum is proven, the gap to the best bound of all methods that
-        holds for the plan class of the value. Of a lexicographic objective the gap of each level.
-        None where there is nothing to compare.
+        holds for the plan class of the value. Of a lexicographic objective the gap of each level,
+        up to the first that differs. None where there is nothing to compare.
         (`Result.gap` is ``|value - bound| / |value|`` with the result's own bound.)
     error : DloptError or None
         Why there is no result.

@@ -153,6 +153,8 @@ class VerificationOutput(Envelope):
     """The values of the plan."""
     objectives_float: dict[str, FloatLevels]
     violations: list[ViolationOutput]
+    unverified: list[str]
+    """What the result claims beyond its plan, where no certificate is given."""
 
 
 class FaultOutput(TypedDict, total=False):

@@ -135,8 +135,9 @@ def gap_to_proven(
     Returns
     -------
     float, tuple of float, or None
-        Of a lexicographic objective the gap of each level. None where nothing is proven of the
-        class, or the value or a level of it is not 0 and what is proven is.
+        Of a lexicographic objective the gap of each level, up to the first that differs. None where
+        nothing is proven of the class, or the value or a level of it is not 0 and what is proven
+        is.
 
     Examples
     --------
@@ -155,8 +156,11 @@ def gap_to_proven(
     best = reference.value if reference.status is Status.OPTIMAL else reference.bound
     if best is None or isinstance(best, tuple) is not isinstance(found.value, tuple):
         return None
-    pairs = zip(levels_of(found.value), levels_of(best), strict=True)
-    gaps = [relative_gap(value, level, reference.origin) for value, level in pairs]
+    gaps: list[Number | None] = []
+    for value, level in zip(levels_of(found.value), levels_of(best), strict=True):
+        gaps.append(relative_gap(value, level, reference.origin))
+        if gaps[-1] != 0:  # what is proven of later levels holds if those before are equal
+            break
     floats = tuple(float(gap) for gap in gaps if gap is not None)
     if len(floats) < len(gaps):
         return None

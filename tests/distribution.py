@@ -89,6 +89,9 @@ class ModuleScheduling:
 
     def add_node_collection(self, node: WorkerController, collection: Sequence[str]) -> None:
         self.collections[node] = list(collection)
+        if self.collection is not None and self._differs(node, self.collection):
+            del self.pending[node]  # it gets no tests: their numbers would mean others
+            node.shutdown()
 
     def schedule(self) -> None:
         """Distribute; called when all have collected, and again when one that replaces has."""
@@ -108,7 +111,7 @@ class ModuleScheduling:
 
     def remove_node(self, node: WorkerController) -> str | None:
         """Forget a process that ended; what it had, but for the test that ended it, waits again."""
-        crashed, *left = self.pending.pop(node) or [None]
+        crashed, *left = self.pending.pop(node, {}) or [None]
         if crashed is None:
             return None
         assert self.collection is not None
@@ -138,16 +141,17 @@ class ModuleScheduling:
             node.shutdown()
 
     def _all_collected_the_same(self) -> bool:
-        (first, expected), *others = self.collections.items()
-        is_same = True
-        for node, collection in others:
-            message = report_collection_diff(
-                expected, collection, first.gateway.id, node.gateway.id
-            )
-            if message:
-                is_same = False
-                self._report(node.gateway.id, message)
-        return is_same
+        first, *others = self.collections
+        return not sum(self._differs(node, self.collections[first]) for node in others)
+
+    def _differs(self, node: WorkerController, expected: list[str]) -> bool:
+        """Report if a process has collected other tests, or in another order."""
+        message = report_collection_diff(
+            expected, self.collections[node], "the others", node.gateway.id
+        )
+        if message:
+            self._report(node.gateway.id, message)
+        return bool(message)
 
     def _report(self, node: str, message: str) -> None:
         report = pytest.CollectReport(node, "failed", longrepr=message, result=[])

@@ -117,6 +117,21 @@ def test_a_process_that_replaces_another_takes_over(scheduling) -> None:
     assert sorted(ran) == sorted(TESTS)
 
 
+def test_a_process_that_replaces_another_and_collected_other_tests_runs_none(scheduling) -> None:
+    nodes = started(scheduling)
+    ended = scheduling.remove_node(nodes[0])
+    late = FakeNode("late")
+    scheduling.add_node(late)
+    scheduling.add_node_collection(late, TESTS[::-1])
+    scheduling.schedule()
+    assert late.shutting_down and not late.queue
+    (report,) = scheduling.config.hook.reports
+    assert report.outcome == "failed" and TESTS[0] in report.longrepr
+    ran = [test for _, test in run_all(scheduling, [nodes[1]])]
+    assert sorted([ended, *ran]) == sorted(TESTS)
+    assert scheduling.remove_node(late) is None
+
+
 def test_a_process_that_ends_with_nothing_left_ended_no_test(scheduling) -> None:
     nodes = started(scheduling)
     run_all(scheduling, nodes)

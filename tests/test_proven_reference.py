@@ -77,7 +77,7 @@ def test_the_gap_of_levels_is_a_gap_of_each() -> None:
         )
         for value in [(2, 4), (2, 5), (3, 3), (math.inf, 4)]
     }
-    assert gaps == {(2, 4): (0, 0), (2, 5): (0, 0.25), (3, 3): (0.5, 0.25), (math.inf, 4): None}
+    assert gaps == {(2, 4): (0, 0), (2, 5): (0, 0.25), (3, 3): (0.5,), (math.inf, 4): None}
     none_late = optimum((0, 4), plan_class="any")
     late = Result[Any](Status.FEASIBLE, value=(1, 4), plan_class="any")
     assert gap_to_proven(LEAST, late, [none_late], []) is None  # one is no multiple of nothing

@@ -65,16 +65,19 @@ def check(
     used = result_checker.tolerance_of(instance, plan, tolerance)
     solution = plan.solution if isinstance(plan, Result) else plan
     values = {} if solution is None else result_checker.values_of(instance, solution)
+    unverified: list[str] = []
+    if certificate is None and not found and isinstance(plan, Result):
+        unverified += result_tables.unverified_claims(plan)
     if as_json:
-        data = verification_to_data(instance, plan, found, tolerance)
+        data = verification_to_data(instance, plan, found, tolerance) | {"unverified": unverified}
         print_result("check", data | ({} if certificate is None else {"proven": not found}))
     else:
         out.print(result_tables.verification(found, used, values), soft_wrap=True)
         if certificate is not None and not found:
             out.print(f"[green]proven[/green]: {_proven(plan)}", soft_wrap=True)
-        elif certificate is None and not found and isinstance(plan, Result):
-            for claim in result_tables.unverified_claims(plan):
-                out.print(claim, soft_wrap=True)
+        for claim in unverified:
+            text = f"not verified: {claim} (--certificate FILE verifies a proof)"
+            out.print(text, soft_wrap=True)
         for line in result_tables.violations(instance, plan, found):
             out.print(line)
         floats = solution is not None and not is_exact(numbers_of(solution))

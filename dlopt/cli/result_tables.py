@@ -156,20 +156,17 @@ def verification(found: Sequence[Violation], tolerance: float, values: Mapping[s
 
 
 def unverified_claims(result: Result[Any]) -> Iterator[str]:
-    """Yield a line if a result claims a bound, or that there is no plan: only a proof shows that.
+    """Yield what a result claims beyond its plan, which only a proof can show.
 
     Examples
     --------
     >>> print(*unverified_claims(Result(Status.OPTIMAL, value=73, bound=73)))
-    not verified: that no plan has a better value than 73 (--certificate FILE verifies a proof)
+    that no plan has a better value than 73
     """
     if result.status is Status.INFEASIBLE:
-        claim = "that there is no plan"
+        yield "that there is no plan"
     elif result.bound is not None:
-        claim = f"that no plan has a better value than {amount(result.bound)}"
-    else:
-        return
-    yield f"not verified: {claim} (--certificate FILE verifies a proof)"
+        yield f"that no plan has a better value than {amount(result.bound)}"
 
 
 def families(stem: str, found: Sequence[Family]) -> Iterator[str]:

@@ -80,6 +80,7 @@ def test_check_of_a_good_plan(dlopt: Command, three: Path, tmp_path: Path) -> No
         "objectives": {"completion": "39/8", "nodes": 3},
         "objectives_float": {"completion": 4.875, "nodes": 3.0},
         "violations": [],
+        "unverified": ["that no plan has a better value than 39/8 (4.875)"],
     }
     assert dlopt("check", three, "r.json", "--exact-numbers").out == valid + claim
     plan = file_of(tmp_path / "p.json", json.loads((tmp_path / "r.json").read_text())["solution"])

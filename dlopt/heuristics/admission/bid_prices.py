@@ -7,7 +7,7 @@ fluid program of these tasks is
 
 where ``a_i`` is the time that task `i` takes of the resource on an idle cluster, and ``C`` is the
 capacity that is left for tasks to come: the span of the forecast, times `TARGET_UTILIZATION`, less
-the part that is promised already, to tasks and to reservations, in the next `BidPrices.horizon`. An
+the part of the next `BidPrices.horizon` that is promised already, to tasks and to reservations. An
 optimal solution accepts the tasks that take least, and the optimal dual value of its constraint is
 ``1 / a_k``, where `k` is the task that is accepted in part. This is the bid price. Each task has
 the value 1, so one that takes more than ``a_k`` is rejected.
@@ -130,8 +130,8 @@ class BidPrices:
         required : ResourceTimes
             By which the plan grows if the task is accepted.
         promised : ResourceTimes
-            Of what is promised, not done, and to be done within the `horizon`. Of more than fills
-            it, what fills it counts.
+            Of what is promised and not done: of what has begun, that within the `horizon`, and all
+            of what waits. Of more than fills it, what fills it counts.
         now : Number
 
         Returns

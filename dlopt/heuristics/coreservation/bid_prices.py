@@ -33,6 +33,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable, Iterator
+from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import NamedTuple
@@ -49,6 +50,10 @@ LEAST_FORECAST = 10
 TARGET_UTILIZATION = 0.8
 """Part of the CPU that later requests can use: rigid parts leave gaps. Measured on seeds 1 to 5 of
 figure 5.9 of Min 2001 (docs/better.md)."""
+SMALLEST = 1e-99
+"""Least density and amount of a step: numbers of snapshots are positive, and at most 1e100."""
+LARGEST = 1 / SMALLEST
+"""Largest density and amount of a step."""
 STATE_WEIGHT = 0.3
 """Weight of what is free in a window in the geometric mean with the capacity. Measured like
 `TARGET_UTILIZATION`: 0.2 to 0.5 differ by half a percent, 1 loses one."""
@@ -71,24 +76,25 @@ class DemandStep(NamedTuple):
 
 
 class ForecastRequest(NamedTuple):
-    """A request that arrived, as the fluid program sees it."""
+    """A request that was decided, as the fluid program sees it."""
 
-    arrival: float
+    at: float
+    """When it was decided."""
     lead: float
-    """Time from the arrival to the start."""
+    """Time from then to its start."""
     least: float
     """Mean of the least CPU of its parts."""
     steps: tuple[DemandStep, ...]
 
     @classmethod
-    def of(cls, request: Request) -> ForecastRequest:
-        """Return a request as the fluid program sees it."""
+    def of(cls, request: Request, at: Number) -> ForecastRequest:
+        """Return a request that is decided at an instant as the fluid program sees it."""
         length = float(exact(request.end) - exact(request.start))
         weight = float(request.priority) / len(request.parts)
         return cls(
-            float(request.arrival),
-            float(exact(request.start) - exact(request.arrival)),
-            sum(float(part.least) for part in request.parts) / len(request.parts),
+            float(at),
+            float(exact(request.start) - exact(at)),
+            sum(float(part.least) / len(request.parts) for part in request.parts),
             tuple(step for part in request.parts for step in _steps(part, length, weight)),
         )
 
@@ -115,7 +121,9 @@ class BidPrices:
     >>> asked = [
     ...     Request(str(at), at, at + 10, at + 12, 1 + at % 2, (Part(4),)) for at in range(101)
     ... ]
-    >>> prices = BidPrices().with_requests(asked)
+    >>> prices = BidPrices()
+    >>> for request in asked:
+    ...     prices = prices.with_requests([request], request.arrival)
     >>> prices.price(6, capacity=6, lead=20), prices.price(12, capacity=12, lead=20)
     (0.125, 0.0)
 
@@ -130,9 +138,21 @@ class BidPrices:
         self._steps = sorted(step for request in self.forecast for step in request.steps)
         self._leads = sorted(request.lead for request in self.forecast)
 
-    def with_requests(self, requests: Iterable[Request]) -> BidPrices:
-        """Return the prices after further requests, accepted or not."""
-        new = [ForecastRequest.of(request) for request in requests]
+    def with_requests(self, requests: Iterable[Request], at: Number) -> BidPrices:
+        """Return the prices after a batch of further requests, accepted or not.
+
+        Parameters
+        ----------
+        requests : iterable of Request
+            In any order; of more than `FORECAST_REQUESTS` those that arrived last count.
+        at : Number
+            When they are decided, not before those that are known.
+        """
+        arrived = sorted(requests, key=lambda request: (exact(request.arrival), request.id))
+        new = [ForecastRequest.of(request, at) for request in arrived]
+        if self.forecast:  # of what was rejected at a later instant the clock did not stay
+            latest = self.forecast[-1].at
+            new = [one if one.at >= latest else one._replace(at=latest) for one in new]
         forecast = [*self.forecast, *new]
         dropped = forecast[:-FORECAST_REQUESTS]
         found = BidPrices.__new__(BidPrices)
@@ -162,12 +182,11 @@ class BidPrices:
         """
         if len(self.forecast) < LEAST_FORECAST:
             return 0.0
-        span = self.forecast[-1].arrival - self.forecast[0].arrival
         later = bisect_left(self._leads, float(lead)) / len(self._leads)
-        if span <= 0 or not later:
+        if not self._span or not later:
             return 0.0
         left = float(capacity) ** (1 - STATE_WEIGHT) * (float(free) / later) ** STATE_WEIGHT
-        index = bisect_right(self._taken, TARGET_UTILIZATION * left * span)
+        index = bisect_right(self._taken, TARGET_UTILIZATION * left * self._span)
         return -self._steps[index].negative_density if index < len(self._steps) else 0.0
 
     @cached_property
@@ -175,6 +194,16 @@ class BidPrices:
         """The mean of the least CPU of parts: few can use a room that is smaller."""
         count = len(self.forecast)
         return sum(request.least for request in self.forecast) / count if count else 0.0
+
+    @cached_property
+    def _span(self) -> float:
+        """The time in which as many requests as in the forecast arrive; 0 if it is not known.
+
+        Those of its first batch arrived before the time that it covers.
+        """
+        count, first = len(self.forecast), self.forecast[0].at
+        later = sum(request.at > first for request in self.forecast)
+        return (self.forecast[-1].at - first) * count / later if later else 0.0
 
     @cached_property
     def _taken(self) -> list[float]:
@@ -202,12 +231,16 @@ def useful_shares(part: Part) -> list[Share]:
     ]
 
 
-def _of_kind(part: Part, size: object) -> Number:
+def _of_kind(part: Part, size: Fraction) -> Number:
     """Return CPU as a number of the kind that a part has; of floats the next that is no less."""
+    for own in (part.cpu, part.least):
+        if exact(own) == size:
+            return own
     if is_exact((part.cpu, part.least)):
-        return simplest(exact(size))  # type: ignore[arg-type]
-    near = float(size)  # type: ignore[arg-type]
-    return near if exact(near) >= size else math.nextafter(near, math.inf)  # type: ignore[operator]
+        return simplest(size)
+    near = float(size)
+    near = near if exact(near) >= size else math.nextafter(near, math.inf)
+    return near if exact(near) < exact(part.cpu) else part.cpu
 
 
 def _steps(part: Part, length: float, weight: float) -> Iterator[DemandStep]:
@@ -220,8 +253,9 @@ def _steps(part: Part, length: float, weight: float) -> Iterator[DemandStep]:
         if new[1] > corners[-1][1] and new[0] > corners[-1][0]:
             corners.append(new)
     for (low, before), (high, after) in pairwise(corners):
-        amount = (high - low) * length
-        yield DemandStep(-(after - before) * weight / amount, amount)
+        amount = min((high - low) * length, LARGEST)
+        density = (after - before) * weight / amount if amount >= SMALLEST else LARGEST
+        yield DemandStep(-min(max(density, SMALLEST), LARGEST), max(amount, SMALLEST))
 
 
 def _slope(left: tuple[float, float], right: tuple[float, float]) -> float:

@@ -146,7 +146,7 @@ class EngineState:
     def unpriced_trial(
         self, calendar: ResourceCalendar, in_service: Sequence[int] | None = None
     ) -> BatchPlacement:
-        """Return a trial for what is promised already, and is not asked its price again."""
+        """Return a trial for promises that take no more than before: they have no price again."""
         machines = self.in_service() if in_service is None else in_service
         ledger = self.ledger.trial(calendar)
         return BatchPlacement(self.algorithm, ledger, self.machines, machines)

@@ -63,7 +63,7 @@ class PricedPlacement(BatchPlacement):
     def in_order(self, requests: Iterable[Request]) -> list[Request]:
         """Return requests in the order in which they are placed, after forecasting with them."""
         ordered = super().in_order(requests)
-        self.prices = self.prices.with_requests(ordered)
+        self.prices = self.prices.with_requests(ordered, self.ledger.calendar.now)
         return ordered
 
     def place(self, request: Request) -> str | None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from fractions import Fraction
 
-from dlopt.arithmetic import Number, is_number, shown, simplest
+from dlopt.arithmetic import Number, exact, is_number, shown, simplest
 from dlopt.books import Consequences
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.coreservation.decisions import machine_faults, request_faults
@@ -43,7 +44,10 @@ def changed(state: EngineState, request: object) -> Decision:
     for span in state.ledger.spans(request.id).values():
         calendar.remove_span(span.id)
     # What has begun goes on, also on a machine that was removed.
-    placement = state.unpriced_trial(calendar, range(len(state.machines)) if begun else None)
+    machines = range(len(state.machines)) if begun else None
+    is_larger = _cpu_time(request) > _cpu_time(entry.request)
+    trial = state.trial if is_larger else state.unpriced_trial
+    placement = trial(calendar, machines)
     placed = _from_now_on(state, request) if begun else request
     reason = place_batch(placement, [placed])[request.id]
     decision = Decision(request.id, reason is None, simplest(state.cast(state.now)), reason)
@@ -102,6 +106,12 @@ def _faults_of_begun(state: EngineState, entry: Entry, request: Request) -> Iter
         if part.machine not in (None, machine):
             rule = f"must be machine {machine}, for the request has begun there"
             yield Fault(f"parts[{index}].machine", part.machine, rule)
+
+
+def _cpu_time(request: Request) -> Fraction:
+    """Return the CPU that a request asks for, times the length of its window."""
+    length = exact(request.end) - exact(request.start)
+    return length * sum((exact(part.cpu) for part in request.parts), Fraction(0))
 
 
 def _from_now_on(state: EngineState, request: Request) -> Request:

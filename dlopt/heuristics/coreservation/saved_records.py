@@ -43,7 +43,7 @@ class SavedWithdrawal(Record):
 class SavedForecast(Record):
     """A request of the forecast; its steps are pairs of density and amount."""
 
-    arrival: NonNegative
+    at: NonNegative
     lead: NonNegative
     least: NonNegative
     steps: Items[tuple[Positive, Positive]]

@@ -148,14 +148,12 @@ def _plain_entry(entry: Entry) -> PlainData:
 
 def _plain_forecast(one: ForecastRequest) -> PlainData:
     steps = [[-step.negative_density, step.amount] for step in one.steps]
-    return {"arrival": one.arrival, "lead": one.lead, "least": one.least, "steps": steps}
+    return {"at": one.at, "lead": one.lead, "least": one.least, "steps": steps}
 
 
 def _forecast_request(saved: SavedForecast) -> ForecastRequest:
     steps = (DemandStep(-float(density), float(amount)) for density, amount in saved.steps)
-    return ForecastRequest(
-        float(saved.arrival), float(saved.lead), float(saved.least), tuple(steps)
-    )
+    return ForecastRequest(float(saved.at), float(saved.lead), float(saved.least), tuple(steps))
 
 
 def _plain_part(part: Part) -> PlainData:

@@ -154,9 +154,10 @@ class JobService:
         async with self._submitting:
             self._require_running()
             records, write = self._records, self._dispatcher.write
-            earlier = await self._unsettled.claim(request, owner)
+            earlier = await self._unsettled.job_of(request, owner)
             if earlier is not None:
                 status = await write(partial(records.status, earlier))
+                self._unsettled.answered(request, owner)
                 return Answer(status, status=202, location=_location(status))
             known = await write(partial(records.answered, request))
             if known is not None:

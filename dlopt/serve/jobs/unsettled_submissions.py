@@ -57,10 +57,10 @@ class UnsettledSubmissions:
         self._unsettled[job] = submission
         self._dispatcher.begin(self._settle_in_the_end(submission))
 
-    async def claim(self, request: JobRequest, owner: str) -> str | None:
+    async def job_of(self, request: JobRequest, owner: str) -> str | None:
         """Return the job of an earlier submission of a request whose client does not know it.
 
-        Nothing is returned if there is none that is queued or running. A job is returned once.
+        Nothing is returned if there is none that is queued or running.
 
         Raises
         ------
@@ -70,8 +70,12 @@ class UnsettledSubmissions:
         question = (owner, request.key)
         for submission in [one for one in self._unsettled.values() if one.question == question]:
             await self._settle(submission)
-        job = self._dispatcher.active.get(self._found.pop(question, ""))
+        job = self._dispatcher.active.get(self._found.get(question, ""))
         return None if job is None or job.is_cancelled else job.id
+
+    def answered(self, request: JobRequest, owner: str) -> None:
+        """Forget the job of a request: its client has its status now."""
+        self._found.pop((owner, request.key), None)
 
     async def _settle_in_the_end(self, submission: _Submission) -> None:
         pause = FIRST_PAUSE_S

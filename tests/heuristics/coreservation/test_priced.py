@@ -83,6 +83,14 @@ def decided(instance: Instance, count: int | None = None) -> CoReservation:
     return engine
 
 
+def prices_after(requests) -> BidPrices:
+    """Return the prices after requests that are decided when they arrive."""
+    prices = BidPrices()
+    for one in requests:
+        prices = prices.with_requests([one], one.arrival)
+    return prices
+
+
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("number", [F, float])
 def test_schedules_are_valid_and_some_requests_are_rejected_for_their_price(seed, number):
@@ -138,13 +146,14 @@ def test_snapshots_without_a_forecast_are_read():
 def test_the_price_is_the_dual_value_of_the_fluid_program(seed, free, lead):
     """By definition: what is worth more fits, what is worth as much does not."""
     asked = busy_stream(seed).requests
-    price = BidPrices().with_requests(asked).price(free, 40, lead)
+    price = prices_after(asked).price(free, 40, lead)
     later = sum(one.start - one.arrival < lead for one in asked) / len(asked)
-    span = float(asked[-1].arrival - asked[0].arrival)
+    later_ones = sum(one.arrival > asked[0].arrival for one in asked)
+    span = float(asked[-1].arrival - asked[0].arrival) * len(asked) / later_ones
     capacity = TARGET_UTILIZATION * (40 * later) ** (1 - STATE_WEIGHT) * free**STATE_WEIGHT
 
     def taken(is_worth) -> float:
-        steps = (step for one in asked for step in ForecastRequest.of(one).steps)
+        steps = (step for one in asked for step in ForecastRequest.of(one, one.arrival).steps)
         return later / span * sum(one.amount for one in steps if is_worth(-one.negative_density))
 
     assert taken(lambda density: density > price) <= capacity * (1 + 1e-9)
@@ -155,10 +164,9 @@ def test_the_price_is_the_dual_value_of_the_fluid_program(seed, free, lead):
 def test_there_is_no_price_without_a_forecast():
     asked = busy_stream(0).requests
     assert BidPrices().price(0, 40, 9) == 0
-    assert BidPrices().with_requests(asked[: LEAST_FORECAST - 1]).price(0, 40, 9) == 0
-    at_once = [replace(one, arrival=0) for one in asked]
-    assert BidPrices().with_requests(at_once).price(0, 40, 9) == 0
-    assert BidPrices().with_requests(asked[:LEAST_FORECAST]).price(0, 40, 9) > 0
+    assert prices_after(asked[: LEAST_FORECAST - 1]).price(0, 40, 9) == 0
+    assert BidPrices().with_requests(asked, 0).price(0, 40, 9) == 0  # in how long is not known
+    assert prices_after(asked[:LEAST_FORECAST]).price(0, 40, 9) > 0
 
 
 @pytest.mark.property
@@ -172,10 +180,12 @@ def test_prices_of_many_batches_are_those_of_all_requests(ends):
         replace(one, arrival=one.arrival + by, start=one.start + by, end=one.end + by)
         for one, by in shifts
     ]
-    prices, last = BidPrices(), 0
+    prices, last, seen = BidPrices(), 0, []
     for end in [*sorted(10 * end for end in ends), len(many)]:
-        prices, last = prices.with_requests(many[last:end]), end
-    whole = BidPrices(ForecastRequest.of(one) for one in many)
+        at = many[end - 1].arrival if end else 0
+        seen += [ForecastRequest.of(one, at) for one in many[last:end]]
+        prices, last = prices.with_requests(reversed(many[last:end]), at), end
+    whole = BidPrices(seen)
     assert len(whole.forecast) == FORECAST_REQUESTS and prices.forecast == whole.forecast
     assert prices.least_useful_room == whole.least_useful_room
     for free, lead in ((3, 4), (9, 9), (16, 12)):
@@ -187,7 +197,7 @@ def test_prices_of_many_batches_are_those_of_all_requests(ends):
 def test_steps_are_the_best_share_at_every_price(part, price):
     """Twin: the largest surplus of all shares, on a fine grid."""
     request = Request("r", 0, 0, 2, 3, (part,))
-    steps = ForecastRequest.of(request).steps
+    steps = ForecastRequest.of(request, 0).steps
     surplus = sum(max(0.0, (-one.negative_density - price) * one.amount) for one in steps)
 
     def gain(cpu) -> float:
@@ -230,16 +240,18 @@ def test_what_is_not_worth_its_price_on_idle_machines_conflicts_with_nothing():
     assert engine.ask(rich).accepted
 
 
-def test_a_promise_that_is_changed_is_not_asked_its_price_again():
+def test_a_promise_that_takes_no_more_is_not_asked_its_price_again():
     instance = busy_stream(3)
     engine = decided(instance)
     start = instance.requests[-1].arrival + 13
     rich = Request("rich", engine.now, start, start + 6, 99, (Part(7),))
     (decision,) = engine.submit([rich])
     assert decision.accepted and engine.change(replace(rich, priority=F(1, 999))).accepted
-    larger = replace(rich, priority=F(1, 999), parts=(Part(8),))
-    assert engine.change(larger).accepted
-    assert not engine.change(replace(larger, parts=(Part(18),))).accepted
+    smaller = replace(rich, priority=F(1, 999), parts=(Part(6),))
+    assert engine.change(smaller).accepted
+    decision = engine.change(replace(smaller, parts=(Part(8),)))
+    assert not decision.accepted and CHEAP in decision.reason
+    assert engine.change(replace(smaller, priority=99, parts=(Part(8),))).accepted
 
 
 def test_allocations_follow_prices_and_no_rule():
@@ -268,3 +280,56 @@ def test_small_remnants_cost_half_their_price():
         (share,) = [one for one in engine.plan().shares if one.request == request.id]
         assert share.machine == machine
         engine.cancel(request.id)
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        Part(F(1, 3), 0.1, linear()),
+        Part(F(1, 3), 0.1, ((0, 0), (F(1, 3), F(1, 2)), (1, 1))),
+        Part(0.7, F(1, 3), staircase(3)),
+    ],
+)
+def test_shares_of_fractions_and_floats_are_no_larger_than_asked_for(part):
+    assert all(F(part.least) <= F(one.cpu) <= F(part.cpu) for one in useful_shares(part))
+    engine = CoReservation([Machine("a", 70)], "priced")
+    engine.submit([Request("r", 0, 5, 15, 1, (part,))])
+    assert engine.plan().shares[0].cpu == part.cpu
+    assert CoReservation.restore(engine.snapshot()).snapshot() == engine.snapshot()
+
+
+@pytest.mark.parametrize(
+    "extreme",
+    [
+        Request("x", 0, 1, 1 + F(1, 10**400), 1, (Part(1),)),
+        Request("x", 0, 1, 2, F(1, 10**400), (Part(1),)),
+        Request("x", 0, 1, 2, 10**60, (Part(F(1, 10**50)),)),
+        Request("x", 0, 1, 11, 1, (Part(10**100),)),
+    ],
+)
+def test_forecasts_of_extreme_requests_are_saved(extreme):
+    engine = CoReservation([Machine("a", 70)], "priced")
+    engine.submit([extreme])
+    assert CoReservation.restore(json.loads(json.dumps(engine.snapshot()))).ask(extreme)
+
+
+def test_what_arrived_early_and_is_submitted_late_does_not_change_the_price():
+    """The forecast counts the instants of decisions, which clients do not choose."""
+    instance = busy_stream(3)
+    engine = decided(instance)
+    start = instance.requests[-1].arrival + 13
+    poor = Request("poor", engine.now, start, start + 6, F(1, 999), (Part(7),))
+    assert not engine.ask(poor).accepted and not engine.ask(replace(poor, arrival=0)).accepted
+    engine.submit([replace(poor, arrival=0)])
+    assert not engine.ask(replace(poor, id="again")).accepted
+
+
+def test_the_order_in_a_batch_does_not_change_the_price():
+    asked = busy_stream(2).requests
+    batches_of_ten = [asked[k : k + 10] for k in range(0, len(asked), 10)]
+    prices, mirrored = BidPrices(), BidPrices()
+    for batch in batches_of_ten:
+        prices = prices.with_requests(batch, batch[-1].arrival)
+        mirrored = mirrored.with_requests(reversed(batch), batch[-1].arrival)
+    assert prices.forecast == mirrored.forecast
+    assert prices.price(3, 18, 9) == mirrored.price(3, 18, 9) > 0

@@ -11,6 +11,7 @@ import pytest
 
 from dlopt.serve.errors import UnavailableError, UnknownOutcomeError
 from dlopt.serve.jobs import unsettled_submissions
+from dlopt.serve.jobs.job_records import JobRecords
 from dlopt.serve.jobs.job_service import JobService
 from tests.serve.jobs.services import (
     Data,
@@ -127,5 +128,31 @@ def test_a_request_that_is_sent_again_gets_its_first_job(
             assert third != job, "a job is given to one request"
             assert len(service.list().body["jobs"]) == 3
             assert {(await service.cancel(one)).status for one in (other, job, third)} == {200}
+
+    run(test)
+
+
+def test_a_request_whose_answer_fails_gets_its_first_job_the_next_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def test() -> None:
+        async with unknown_submission(tmp_path, LONG, is_committed=True) as (service, network):
+            network.is_down = False
+            (job,) = service.list().body["jobs"]
+            failures = [UnavailableError("the disk fails")]
+            status = JobRecords.status
+
+            def failing_once(records: JobRecords, identity: str) -> Data:
+                if failures:
+                    raise failures.pop()
+                return status(records, identity)
+
+            monkeypatch.setattr(JobRecords, "status", failing_once)
+            with pytest.raises(UnavailableError, match="the disk fails"):
+                await service.submit(LONG)
+            again = await service.submit(LONG)
+            assert (again.status, again.body["id"]) == (202, job["id"])
+            assert len(service.list().body["jobs"]) == 1
+            await service.cancel(job["id"])
 
     run(test)
