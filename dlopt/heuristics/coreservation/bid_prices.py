@@ -7,12 +7,12 @@ by the priority of the request, and takes ``a_i`` of CPU times time. For a windo
 
     maximise sum_i v_i x_i  subject to  F(lead) / T sum_i a_i x_i <= C  and  0 <= x_i <= 1,
 
-where ``T`` is the span of the forecast's arrivals, ``F(lead)`` the share of its requests that were
-submitted less than ``lead`` before their start, which is what is still to come for this window, and
-``C`` is what they can use of it. An optimal solution takes the steps of the largest density
-``v_i / a_i``, and the optimal dual value of the constraint is the density of the step that is taken
-in part. This is the bid price: the benefit that later requests would have of a unit of CPU for a
-unit of time.
+where ``T`` is the time in which the forecast was decided, ``F(lead)`` the share of its requests
+that were decided less than ``lead`` before their start, which is what is still to come for this
+window, and ``C`` is what they can use of it. An optimal solution takes the steps of the largest
+density ``v_i / a_i``, and the optimal dual value of the constraint is the density of the step that
+is taken in part. This is the bid price: the benefit that later requests would have of a unit of CPU
+for a unit of time.
 
 Where the forecast is exact and parts can be divided, ``C`` is the CPU that is free in the window.
 In a steady state that is ``F(lead)`` times the capacity ``A`` of the machines. The forecast is not
@@ -253,9 +253,12 @@ def _steps(part: Part, length: float, weight: float) -> Iterator[DemandStep]:
         if new[1] > corners[-1][1] and new[0] > corners[-1][0]:
             corners.append(new)
     for (low, before), (high, after) in pairwise(corners):
-        amount = min((high - low) * length, LARGEST)
-        density = (after - before) * weight / amount if amount >= SMALLEST else LARGEST
-        yield DemandStep(-min(max(density, SMALLEST), LARGEST), max(amount, SMALLEST))
+        amount = _storable((high - low) * length)
+        yield DemandStep(-_storable((after - before) * weight / amount), amount)
+
+
+def _storable(number: float) -> float:
+    return min(max(number, SMALLEST), LARGEST)
 
 
 def _slope(left: tuple[float, float], right: tuple[float, float]) -> float:

@@ -43,12 +43,11 @@ from fractions import Fraction
 
 from dlopt.arithmetic import exact
 from dlopt.certificates import StatedConstraint, StatedProgram
-from dlopt.problems.iit.certified_rows import ONE, ZERO, StrongestRow, flaw_of_rows
+from dlopt.problems.iit.certified_rows import INDEX, ONE, ZERO, StrongestRow, flaw_of_rows
 from dlopt.problems.iit.data import Instance
 
-_NUMBER = r"(0|[1-9]\d{0,6})"
-_COLUMN = re.compile(rf"t|y_{_NUMBER}|[xz]_{_NUMBER}_{_NUMBER}", re.ASCII)
-_ROW = re.compile(rf"([a-z]+)(?:_{_NUMBER})?(?:_{_NUMBER})?(?:_[GL])?", re.ASCII)
+_COLUMN = re.compile(rf"t|y_{INDEX}|[xz]_{INDEX}_{INDEX}", re.ASCII)
+_ROW = re.compile(rf"([a-z]+)(?:_{INDEX})?(?:_{INDEX})?(?:_[GL])?", re.ASCII)
 
 
 class ChunkProgram:

@@ -37,12 +37,11 @@ from itertools import pairwise
 
 from dlopt.arithmetic import exact
 from dlopt.certificates import StatedConstraint, StatedProgram
-from dlopt.problems.iit.certified_rows import ONE, ZERO, StrongestRow, flaw_of_rows
+from dlopt.problems.iit.certified_rows import INDEX, ONE, ZERO, StrongestRow, flaw_of_rows
 from dlopt.problems.iit.data import Instance
 
-_NUMBER = r"(0|[1-9]\d{0,6})"
-_COLUMN = re.compile(rf"t|[ab]_{_NUMBER}_{_NUMBER}", re.ASCII)
-_ROW = re.compile(rf"([a-z]+)(?:_{_NUMBER})?(?:_{_NUMBER})?(_t)?(?:_[GL])?", re.ASCII)
+_COLUMN = re.compile(rf"t|[ab]_{INDEX}_{INDEX}", re.ASCII)
+_ROW = re.compile(rf"([a-z]+)(?:_{INDEX})?(?:_{INDEX})?(_t)?(?:_[GL])?", re.ASCII)
 
 
 class FlowProgram:

@@ -10,6 +10,8 @@ from dlopt.certificates import StatedConstraint, StatedProgram
 
 ZERO = Fraction(0)
 ONE = Fraction(1)
+INDEX = r"(0|[1-9]\d{0,6})"
+"""Pattern of an index in the name of a column or a row."""
 
 
 class StrongestRow(NamedTuple):

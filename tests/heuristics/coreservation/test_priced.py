@@ -144,7 +144,7 @@ def test_snapshots_without_a_forecast_are_read():
 @pytest.mark.property
 @given(st.integers(0, 9), st.floats(0.1, 40), st.floats(0, 20))
 def test_the_price_is_the_dual_value_of_the_fluid_program(seed, free, lead):
-    """By definition: what is worth more fits, what is worth as much does not."""
+    """By definition: steps of a larger density fit, and with those of the same they do not."""
     asked = busy_stream(seed).requests
     price = prices_after(asked).price(free, 40, lead)
     later = sum(one.start - one.arrival < lead for one in asked) / len(asked)
@@ -152,9 +152,9 @@ def test_the_price_is_the_dual_value_of_the_fluid_program(seed, free, lead):
     span = float(asked[-1].arrival - asked[0].arrival) * len(asked) / later_ones
     capacity = TARGET_UTILIZATION * (40 * later) ** (1 - STATE_WEIGHT) * free**STATE_WEIGHT
 
-    def taken(is_worth) -> float:
+    def taken(is_counted) -> float:
         steps = (step for one in asked for step in ForecastRequest.of(one, one.arrival).steps)
-        return later / span * sum(one.amount for one in steps if is_worth(-one.negative_density))
+        return later / span * sum(one.amount for one in steps if is_counted(-one.negative_density))
 
     assert taken(lambda density: density > price) <= capacity * (1 + 1e-9)
     if price:
@@ -228,7 +228,7 @@ def test_what_is_offered_instead_is_accepted(seed, count):
             assert not offer.least
 
 
-def test_what_is_not_worth_its_price_on_idle_machines_conflicts_with_nothing():
+def test_what_does_not_pay_its_price_on_idle_machines_conflicts_with_nothing():
     instance = busy_stream(3)
     engine = decided(instance)
     start = instance.requests[-1].arrival + 13

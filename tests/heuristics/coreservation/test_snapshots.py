@@ -10,21 +10,12 @@ from hypothesis import strategies as st
 
 from dlopt import CoReservation
 from dlopt.errors import InvalidInstanceError, NotApplicableError
+from dlopt.heuristics.coreservation.algorithm_names import NAMES
 from dlopt.problems.coreservation import Holding, Machine, Part, Request, batches, linear
 from tests.strategies_coreservation import any_numbers
 
 F = Fraction
-SOUND = (
-    "rb",
-    "rspb",
-    "co-rspb",
-    "co-rsbf",
-    "co-rsbfr",
-    "first-fit",
-    "best-fit",
-    "worst-fit",
-    "priced",
-)
+SOUND = tuple(name for name in NAMES if ":" not in name)
 
 
 def wanted(name, start, end, *parts, arrival=0, priority=1):
