@@ -241,10 +241,17 @@ class StreamChart:
                 joined.append(bar)
         yield from joined
 
+    def _misses(self) -> int:
+        """Return how many tasks were accepted without a promise, and end late."""
+        if not isinstance(self.instance, Instance):
+            return 0
+        return int(objective(self.instance, self.solution, "misses"))
+
     def _subtitle(self, note: str) -> str:
         utilization = float(self.objective_value("utilization"))
         parts = [
             f"{len(self.accepted):,} of {len(self.instance.tasks):,} tasks accepted",
+            *([f"{misses:,} late"] if (misses := self._misses()) else []),
             *self.extra_statistics(),
             f"load {shown(self.objective_value('accepted-load'))}",
             f"utilization {utilization:.1%}",

@@ -222,8 +222,9 @@ class BagChart:
     def _list_dropped(self) -> None:
         """Write the names of dropped tasks, as many as fit."""
         if self.absent:
-            names = ", ".join(clean(self.tasks[index].id, 12) for index in self.absent[:60])
-            self.chart.note(len(self.chart.rows) - 1, f"{len(self.absent):,}: {names}")
+            names = short_names([task.id for task in self.tasks], 12)
+            dropped = [names[index] for index in self.absent]
+            self.chart.listing(len(self.chart.rows) - 1, dropped)
 
     def _violation_bars(self) -> Iterator[Bar]:
         """Yield the violations that have a place: an interval on a machine, or a task that runs."""

@@ -20,7 +20,6 @@ from dlopt.plotting.style import (
     Bar,
     ChartRow,
     clean,
-    fitted,
     short_names,
     text_width,
 )
@@ -185,12 +184,18 @@ class GroupedGantt(Gantt):
                 )
                 return
 
-    def note(self, row: int, text: str) -> None:
-        """Write as much of a text as fits into a row."""
+    def listing(self, row: int, names: Sequence[str]) -> None:
+        """Write into a row how many names there are, those that fit, and how many do not."""
+        count = len(names)
+        for named in range(min(count, 60), -1, -1):
+            more = f" and {count - named:,} more" * (named < count)
+            text = f"{count:,}: {', '.join(names[:named])}{more}" if named else f"{count:,}"
+            if text_width(text, SMALL) <= self.inches - 0.08:
+                break
         self.axes.text(
             self.span[0] + 0.04 / self.scale,
             float(self.tops[row] + self.heights[row] / 2),
-            fitted(text, SMALL, self.inches - 0.08),
+            text,
             fontsize=SMALL,
             color=FAINT,
             va="center_baseline",

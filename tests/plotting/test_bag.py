@@ -161,7 +161,8 @@ def test_many_tasks_have_no_rows_and_the_dropped_are_listed() -> None:
     assert extents(figure, "late") == [(1, 2)]
     figure = draw_solution(*many(MAX_NAMED * 2, due=999, machines=4))
     (listed,) = (text for text in texts(figure) if text.startswith("134: t0, t3"))
-    assert listed.endswith("\N{HORIZONTAL ELLIPSIS}")
+    named = listed.partition(" and ")[0].count(",") + 1
+    assert listed.endswith(f" and {134 - named} more") and named > 10
     assert "t1" not in texts(figure)
     assert_legible(figure)
     assert row_labels(draw_solution(*many(MAX_TASK_ROWS + 1))) == ["machine m"]

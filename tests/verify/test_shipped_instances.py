@@ -110,3 +110,14 @@ def test_few_reasons_are_named_in_a_line():
     search = SearchResult(None, 1, 39, 1.0, skip_reasons=reasons)
     assert search.skip_reason.startswith("reason 0 (9); reason 1 (8); ")
     assert search.skip_reason.endswith("reason 3 (6); other reasons (9)")
+
+
+def test_a_search_for_gaps_begins_with_small_shipped_instances():
+    search = falsify("dag", "heft", target="gap", examples=1)
+    applicable = len(shipped_instances("dag", small=True))
+    assert (search.shipped, search.tried + search.not_applicable) == (applicable, 1)
+    assert search.phase == "shipped instances"
+    assert search.finding is not None and search.finding.gap > 0
+    drawn = falsify("dag", "heft", target="gap", examples=1, shipped=False)
+    assert drawn.shipped == 0
+    assert drawn.phase != "shipped instances"
