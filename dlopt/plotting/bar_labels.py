@@ -33,7 +33,7 @@ MOST_NAME = 30
 SHORT_NAME = 12
 """With a name of more characters than this, all lose what they have in common."""
 AIR = 0.05
-"""Space that a label needs beside it, in inches."""
+"""Space that a label needs next to it, in inches."""
 
 
 class BarName(NamedTuple):
