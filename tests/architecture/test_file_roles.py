@@ -38,6 +38,7 @@ MODEL_ROLES = {
         "flowtime_subsets",
         "bin_packing",
         "machine_minimisation",
+        "number_partitioning",
         "branch_and_price",
     ),
     "answers of models and schedules": ("solutions", "schedules", "rounding_feasibility"),
