@@ -26,10 +26,11 @@ from dlopt.models.common.lexicographic import (
     Bound,
     LexicographicSearch,
 )
+from dlopt.models.common.number_partitioning import NUMBER_PARTITIONING, NumberPartitioning
 from dlopt.models.dag.cpsat_alternatives import AlternativesModel
 from dlopt.models.dag.forward_backward import forward_backward_schedules
+from dlopt.models.dag.independent_tasks import is_number_partitioning, partition_schedule
 from dlopt.models.dag.lower_bounds import LowerBounds, compute_heads_tails, compute_lower_bounds
-from dlopt.models.dag.number_partitioning import SchedulePartitioning, is_number_partitioning
 from dlopt.models.dag.objective import LEVELS, ObjectiveLevel, level_value
 from dlopt.models.dag.program_steps import (
     ProgramStep,
@@ -49,7 +50,6 @@ from dlopt.result import Limits, Status
 CP_SAT = "CP-SAT"
 """A bound that is the claim of the solver; all other bounds are proven by this package."""
 TIME_INDEXED_LP = "time-indexed LP"
-NUMBER_PARTITIONING = "complete number partitioning"
 PER_GRAPH = "per-graph lower bounds"
 SHORTEST_REMAINING = "preemptive relaxation to one machine (SRPT)"
 
@@ -311,15 +311,18 @@ class ExactSearch(LexicographicSearch[ObjectiveLevel, Schedule, int]):
         TimeoutError
             If time is up.
         """
-        partitioning = SchedulePartitioning(self.scaled, bound, self.value)
+        scaled = self.scaled
+        sizes = [scaled.cost(job, 0) for job in range(len(scaled.jobs))]
+        search = NumberPartitioning(sizes, scaled.machine_count, bound, self.value)
 
-        def read(known: SchedulePartitioning) -> tuple[Schedule | None, Bound[int]]:
-            return known.schedule, Bound(known.search.bound, NUMBER_PARTITIONING)
+        def read(known: NumberPartitioning) -> tuple[Schedule | None, Bound[int]]:
+            schedule = known.best and partition_schedule(scaled, known.best)
+            return schedule or None, Bound(known.bound, NUMBER_PARTITIONING)
 
         with self.watching(read) as report:
-            report(partitioning)
-            partitioning.search.run(Budget(self.budget.left(PARTITIONING_SHARE)).stop)
-        schedule, proven = read(partitioning)
+            report(search)
+            search.run(Budget(self.budget.left(PARTITIONING_SHARE)).stop)
+        schedule, proven = read(search)
         self.update_incumbent(schedule)
         return proven
 

@@ -1,4 +1,4 @@
-"""Independent tasks on identical machines (P||Cmax), by multiway number partitioning.
+"""Makespans of independent tasks on identical machines (P||Cmax), by multiway number partitioning.
 
 If no machine works longer than C, each of the m machines works for at least ``total - (m - 1) C``.
 Near the lower bound ``total / m`` few subsets of the tasks take a time between the two. All of them
@@ -20,9 +20,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dlopt.models.dag.scaled_instance import ScaledInstance
-from dlopt.models.dag.schedules import Schedule, left_shifted
-
+NUMBER_PARTITIONING = "complete number partitioning, in integers"
+"""The name of the proof."""
 MAX_TASKS = 40
 """Tasks up to which subsets are listed: half of them have a million. Chosen by hand."""
 MAX_SUBSETS = 200_000
@@ -57,7 +56,7 @@ class NumberPartitioning:
     Parameters
     ----------
     sizes : sequence of int
-        Positive, at most `MAX_TASKS`.
+        Not negative, at most `MAX_TASKS`.
     parts : int
     bound : int
         A lower bound of the largest sum that is known.
@@ -70,7 +69,8 @@ class NumberPartitioning:
         No partition has a largest sum below it.
     value : int
     best : list of list of int, or None
-        The indices in each part of the best partition; None until one is better than the known one.
+        The indices in each part of the best partition, of as many parts as it needs; None until one
+        is better than the known one.
 
     Notes
     -----
@@ -91,8 +91,10 @@ class NumberPartitioning:
         self.bound, self.value = bound, value
         self.best: list[list[int]] | None = None
         self._parts = parts
+        self._zeros = [index for index, size in enumerate(sizes) if not size]
         # Bit 0 stands for the largest number: the lowest bit of a set is its largest number.
-        self._order = sorted(range(len(sizes)), key=lambda index: -sizes[index])
+        positive = (index for index, size in enumerate(sizes) if size)
+        self._order = sorted(positive, key=lambda index: -sizes[index])
         self._sizes = [sizes[index] for index in self._order]
         self._total = sum(sizes)
         self._halves = self._all_subsets(0), self._all_subsets(1)
@@ -178,65 +180,9 @@ class NumberPartitioning:
         places = [[bit for bit in range(len(self._sizes)) if mask >> bit & 1] for mask in cover]
         self.value = max(sum(self._sizes[bit] for bit in part) for part in places)
         self.best = [sorted(self._order[bit] for bit in part) for part in places]
-
-
-class SchedulePartitioning:
-    """The search for a schedule of an instance for which `is_number_partitioning` is true.
-
-    Parameters
-    ----------
-    scaled : ScaledInstance
-    bound, value : int
-        Of the makespan, as of `NumberPartitioning`.
-
-    Attributes
-    ----------
-    search : NumberPartitioning
-        Over the tasks that take time.
-    """
-
-    def __init__(self, scaled: ScaledInstance, bound: int, value: int) -> None:
-        self._scaled = scaled
-        self._costs = [scaled.cost(job, 0) for job in range(len(scaled.jobs))]
-        self._working = [job for job, cost in enumerate(self._costs) if cost]
-        sizes = [self._costs[job] for job in self._working]
-        self.search = NumberPartitioning(sizes, scaled.machine_count, bound, value)
-
-    @property
-    def schedule(self) -> Schedule | None:
-        """The schedule of the best partition; None if none was found that improves."""
-        if self.search.best is None:
-            return None
-        machines = [0] * len(self._costs)
-        for machine, part in enumerate(self.search.best):
-            for index in part:
-                machines[self._working[index]] = machine
-        return left_shifted(self._scaled, machines, self._costs)
+        self.best[0] += self._zeros
 
 
 def _evenly(total: int) -> Integers:
     """Return `MAX_SUBSETS` places among more, at equal distances."""
     return np.arange(MAX_SUBSETS, dtype=np.int64) * total // MAX_SUBSETS
-
-
-def is_number_partitioning(scaled: ScaledInstance) -> bool:
-    """Tell whether a schedule is a partition: independent tasks, ready at once, on equal machines.
-
-    Examples
-    --------
-    >>> from dlopt.problems.dag import Edge, Graph, Instance, Machine, Task
-    >>> tasks, machines = (Task("a", work=3), Task("b", work=4)), (Machine("m"), Machine("n"))
-    >>> graphs = Graph("g", tasks), Graph("g", tasks, (Edge(0, 1, data=0),))
-    >>> [
-    ...     is_number_partitioning(ScaledInstance.from_instance(Instance(machines, (graph,))))
-    ...     for graph in graphs
-    ... ]
-    [True, False]
-    """
-    rows = (*scaled.release_times, *scaled.delivery_times)
-    return (
-        not scaled.arcs
-        and len(scaled.jobs) <= MAX_TASKS
-        and len(scaled.identical_machines) == 1
-        and not any(map(any, rows))
-    )
