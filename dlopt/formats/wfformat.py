@@ -82,7 +82,7 @@ def from_data(data: object) -> TaskGraph:
     return reader.builder.graph(named, unit="amount", facts=facts)
 
 
-def size_key(file: Mapping[str, Any]) -> str:
+def size_key(file: Mapping[str, object]) -> str:
     """Return the field that has the size of a file; its name changed with schema 1.5."""
     return "size" if "size" in file else "sizeInBytes"
 

@@ -34,8 +34,8 @@ begin with a share of it. Chosen by hand."""
 CRITICAL_SHARE = 0.6
 """Share of moved tasks that are on a critical path. Chosen by hand."""
 REVERSE_WEIGHT = 0.25
-"""Weight of backward passes among the kinds of moves, beside what they cost: they take three list
-passes, which `Search.trials` counts. Chosen by hand."""
+"""Weight of backward passes among the kinds of moves, in addition to their cost, which
+`Search.trials` counts. Chosen by hand."""
 REVERSE_PASSES = 3.0
 """List passes of a move of that kind: of the list, backwards and forwards."""
 MAX_SHIFTS = 3
