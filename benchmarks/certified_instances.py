@@ -71,7 +71,6 @@ class CertifiedInstance:
             return "proof"
         problem = problem_of(self.instance)
         judge = problem.load_certified()
-        assert judge is not None
         value, flaw = judge(self.instance, self.result, certificate)
         if flaw is not None:
             return "program"

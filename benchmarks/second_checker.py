@@ -9,9 +9,10 @@ remark, the name of a column or of a row is changed, a claim is moved to another
 last steps, or a false row is added from which the claim follows at once. With `--records`, they get
 the certificates that `dlopt batch instances/STEM --certificates FOLDER --out FILE` wrote, too.
 
-Prints how many certificates both accept, with the same bound, and both refuse. The second checker
-accepts some that dlopt refuses: rows that hold, in a form that the documentation does not list
-(`form`). Everything else is a disagreement, printed with the alteration: an exit code of 1.
+Prints how many certificates both accept, with the same bound, which must not be better than the
+optimum, and both refuse. The second checker accepts some that dlopt refuses: rows that hold, in a
+form that the documentation does not list (`form`). Everything else is printed with the alteration:
+an exit code of 1.
 """
 
 from __future__ import annotations
@@ -68,7 +69,6 @@ def first_verdict(instance: Any, result: Result[Any], text: str) -> Verdict:
     if flaw is not None:
         return Verdict(None, f"proof: {flaw}")
     judge = problem_of(instance).load_certified()
-    assert judge is not None
     value, flaw = judge(instance, result, certificate)
     if flaw is not None:
         return Verdict(None, f"program: {flaw}")
@@ -86,7 +86,7 @@ def second_verdict(instance: Any, result: Result[Any], text: str) -> Verdict:
 
 
 def agreement(first: Verdict, second: Verdict, optimum: tuple[Fraction, ...], sign: int) -> str:
-    """Return `accepted`, `refused` or `form`, or how the checkers disagree.
+    """Return `accepted`, `refused` or `form`, how the checkers disagree, or that both are wrong.
 
     Parameters
     ----------
@@ -96,13 +96,15 @@ def agreement(first: Verdict, second: Verdict, optimum: tuple[Fraction, ...], si
     sign : {1, -1}
         1 if the objective is maximised.
     """
-    if first == second or (first.bound is None and second.bound is None):
-        return "refused" if first.bound is None else "accepted"
+    if first.bound is None and second.bound is None:
+        return "refused"
     if second.bound is None:
         return "only dlopt accepts"
-    if first.bound is not None:
-        return "two bounds"
     is_true = bool(second.bound) and [sign * x for x in second.bound] >= [sign * x for x in optimum]
+    if first.bound is not None:
+        if first.bound != second.bound:
+            return "two bounds"
+        return "accepted" if is_true else "both accept what is false"
     return "form" if is_true and first.reason.startswith("program") else "only the second accepts"
 
 

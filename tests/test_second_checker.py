@@ -82,6 +82,10 @@ def test_every_way_to_disagree_is_one():
     better, worse, refused = Verdict((Fraction(2),)), Verdict((Fraction(3),)), Verdict(None)
     form = Verdict(None, "program: its row has another form")
     assert agreement(worse, worse, worse.bound, 1) == "accepted"
+    assert agreement(better, better, worse.bound, -1) == "accepted"
+    assert agreement(better, better, worse.bound, 1) == "both accept what is false"
+    nothing = Verdict(())
+    assert agreement(nothing, nothing, worse.bound, -1) == "both accept what is false"
     assert agreement(refused, Verdict(None, "why"), worse.bound, 1) == "refused"
     assert agreement(better, worse, worse.bound, 1) == "two bounds"
     assert agreement(worse, refused, worse.bound, 1) == "only dlopt accepts"
