@@ -17,6 +17,7 @@ import dlopt
 from benchmarks.certified_instances import SUBJECTS, CertifiedInstance
 from benchmarks.second_checker import Verdict, agreement, compared, one
 from dlopt.formats import vipr
+from dlopt.problems import admission, iit
 from tests.examples import share
 from tests.reference.certificates import proven_bound
 from tests.reference.vipr import RefusedError, follow, read
@@ -80,18 +81,19 @@ def test_both_say_the_same_of_altered_certificates(seed, stem):
 
 def test_every_way_to_disagree_is_one():
     better, worse, refused = Verdict((Fraction(2),)), Verdict((Fraction(3),)), Verdict(None)
-    form = Verdict(None, "program: its row has another form")
-    assert agreement(worse, worse, worse.bound, 1) == "accepted"
-    assert agreement(better, better, worse.bound, -1) == "accepted"
-    assert agreement(better, better, worse.bound, 1) == "both accept what is false"
-    nothing = Verdict(())
-    assert agreement(nothing, nothing, worse.bound, -1) == "both accept what is false"
-    assert agreement(refused, Verdict(None, "why"), worse.bound, 1) == "refused"
-    assert agreement(better, worse, worse.bound, 1) == "two bounds"
-    assert agreement(worse, refused, worse.bound, 1) == "only dlopt accepts"
-    assert agreement(form, worse, worse.bound, 1) == "form"
-    assert agreement(form, better, worse.bound, 1) == "only the second accepts"
-    assert agreement(refused, worse, worse.bound, 1) == "only the second accepts"
+    form, nothing = Verdict(None, "program: its row has another form"), Verdict(())
+    most, least = admission.OBJECTIVES["accepted"], iit.OBJECTIVES["completion"]
+    assert agreement(worse, worse, worse.bound, most) == "accepted"
+    assert agreement(better, better, worse.bound, least) == "accepted"
+    assert agreement(nothing, nothing, (), least) == "accepted"
+    assert agreement(better, better, worse.bound, most) == "both accept what is false"
+    assert agreement(nothing, nothing, worse.bound, least) == "both accept what is false"
+    assert agreement(refused, Verdict(None, "why"), worse.bound, most) == "refused"
+    assert agreement(better, worse, worse.bound, most) == "two bounds"
+    assert agreement(worse, refused, worse.bound, most) == "only dlopt accepts"
+    assert agreement(form, worse, worse.bound, most) == "form"
+    assert agreement(form, better, worse.bound, most) == "only the second accepts"
+    assert agreement(refused, worse, worse.bound, most) == "only the second accepts"
 
 
 SMALL = SUBJECTS["admission"][2]
