@@ -84,9 +84,7 @@ class CertifiedInstance:
         return goal
 
 
-def is_true(
-    bound: tuple[Fraction, ...], optimum: tuple[Fraction, ...], goal: Objective
-) -> bool:
+def is_true(bound: tuple[Fraction, ...], optimum: tuple[Fraction, ...], goal: Objective) -> bool:
     """Tell whether no schedule is better than a bound; both are empty if there is none.
 
     Examples

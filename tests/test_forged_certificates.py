@@ -469,7 +469,9 @@ def test_no_step_proves_itself(steps):
 def test_points_and_remarks_prove_nothing(old, new):
     """They neither help a forged certificate nor harm an honest one."""
     for written, bound in ((IN_A_MACHINE, (4,)), (FEASIBLE, None)):
-        assert [one.bound for one in written.verdicts(written.text.replace(old, new))] == [bound] * 2
+        assert [one.bound for one in written.verdicts(written.text.replace(old, new))] == [
+            bound
+        ] * 2
 
 
 # -- single loads ---------------------------------------------------------------------------------
@@ -515,8 +517,7 @@ FLOWS = Written(
 
 def times(written: Written, factor: int, **changes: str) -> Written:
     """Claim a multiple, with the same multiple of the last step."""
-    step, _, words = written.steps.partition(" | ")
-    kind, count, *pairs = words.split()
+    kind, count, *pairs = written.steps.partition(" | ")[2].split()
     more = " ".join(
         f"{row} {Fraction(value) * factor}"
         for row, value in zip(pairs[::2], pairs[1::2], strict=True)
@@ -564,7 +565,11 @@ def test_single_loads_take_their_time():
         (larger(FLOWS, "load G 1:", "load G 2:", 4), "load: it is no", "row load does not hold"),
         (replace(CHUNKS, plan_class="any"), "all plans of the class any", "one chunk a node"),
         (replace(CHUNKS, remarks="origin: 1\ngroups: 0 0"), "do not state an origin", "origin"),
-        (replace(CHUNKS, remarks="origin: 0\ngroups: 0 1"), "load: it is no", "row load does not hold"),
+        (
+            replace(CHUNKS, remarks="origin: 0\ngroups: 0 1"),
+            "load: it is no",
+            "row load does not hold",
+        ),
         (replace(CHUNKS, remarks="origin: 0\ngroups: 0 2"), "do not state the group", "from 0"),
         (replace(CHUNKS, real="ty"), "integral that need not be", "need not be integers"),
         (replace(FLOWS, real="ta"), "columns are not those of flows", "or an integer"),
