@@ -17,7 +17,7 @@ import dlopt
 from benchmarks.certified_instances import SUBJECTS, CertifiedInstance
 from benchmarks.second_checker import Verdict, agreement, compared, one
 from dlopt.formats import vipr
-from dlopt.problems import admission, iit
+from dlopt.problems import admission, coreservation, iit
 from tests.examples import share
 from tests.reference.certificates import proven_bound
 from tests.reference.vipr import RefusedError, follow, read
@@ -64,6 +64,17 @@ def test_both_accept_what_is_written_for_shipped_instances(name, objective):
     stem, instance = name.split("/")
     subject = CertifiedInstance(dlopt.load(FOLDERS.get(instance, name)), 1, objective)
     assert subject.stem == stem
+    found, first, second = compared(subject, subject.text)
+    assert (found, first) == ("accepted", second)
+
+
+@pytest.mark.parametrize("objective", coreservation.OBJECTIVES)
+def test_nothing_is_asked_of_requests_that_fit_nowhere(objective):
+    parts = coreservation.Part(4, 2, coreservation.linear()), coreservation.Part(9)
+    one = coreservation.Request("one", 0, 0, 2, 1, parts[:1])
+    wide = coreservation.Request("wide", 0, 0, 2, 2, parts)
+    instance = coreservation.Instance((coreservation.Machine("m", 5),), (one, wide))
+    subject = CertifiedInstance(instance, 1, objective)
     found, first, second = compared(subject, subject.text)
     assert (found, first) == ("accepted", second)
 
