@@ -14,7 +14,7 @@ from dlopt.problems import bag, coreservation, dag, iit, multistage
 from dlopt.problems.admission import Instance, Task
 from dlopt.problems.cluster import Cluster
 from dlopt.registry import problem_of
-from dlopt.result import levels_of
+from dlopt.result import Objective, levels_of
 
 
 @dataclass(frozen=True)
@@ -71,15 +71,32 @@ class CertifiedInstance:
             return "proof"
         problem = problem_of(self.instance)
         judge = problem.load_certified()
-        assert judge is not None
         value, flaw = judge(self.instance, self.result, certificate)
         if flaw is not None:
             return "program"
-        if value is None:
-            return "false"
-        sign = 1 if problem.module.OBJECTIVES[self.objective].sense == "max" else -1
-        proven = [sign * exact(level) for level in levels_of(value)]
-        return "true" if proven >= [sign * level for level in self.optimum] else "false"
+        proven = () if value is None else tuple(map(exact, levels_of(value)))
+        return "true" if is_true(proven, self.optimum, self.goal) else "false"
+
+    @property
+    def goal(self) -> Objective:
+        """The objective, with the sense of each level."""
+        goal: Objective = problem_of(self.instance).module.OBJECTIVES[self.objective]
+        return goal
+
+
+def is_true(bound: tuple[Fraction, ...], optimum: tuple[Fraction, ...], goal: Objective) -> bool:
+    """Tell whether no schedule is better than a bound; both are empty if there is none.
+
+    Examples
+    --------
+    >>> goal = coreservation.OBJECTIVES["rejections-then-benefit"]  # the fewest, then the most
+    >>> one, two = Fraction(1), Fraction(2)
+    >>> is_true((one, two), (one, one), goal), is_true((one, one), (one, two), goal)
+    (True, False)
+    """
+    if not bound or not optimum:
+        return not optimum
+    return not goal.better(optimum, bound)
 
 
 def _stream(nodes: int, tau: Any, chi: Any, *tasks: Any, **state: Any) -> Instance:

@@ -9,9 +9,10 @@ remark, the name of a column or of a row is changed, a claim is moved to another
 last steps, or a false row is added from which the claim follows at once. With `--records`, they get
 the certificates that `dlopt batch instances/STEM --certificates FOLDER --out FILE` wrote, too.
 
-Prints how many certificates both accept, with the same bound, and both refuse. The second checker
-accepts some that dlopt refuses: rows that hold, in a form that the documentation does not list
-(`form`). Everything else is a disagreement, printed with the alteration: an exit code of 1.
+Prints how many certificates both accept, with the same bound, which must not be better than the
+optimum, and both refuse. The second checker accepts some that dlopt refuses: rows that hold, in a
+form that the documentation does not list (`form`). Everything else is printed with the alteration:
+an exit code of 1.
 """
 
 from __future__ import annotations
@@ -29,13 +30,13 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import altered_certificates as altered
-from benchmarks.certified_instances import SUBJECTS, CertifiedInstance
+from benchmarks.certified_instances import SUBJECTS, CertifiedInstance, is_true
 from dlopt import DloptError, Status, read
 from dlopt.arithmetic import exact
 from dlopt.formats import vipr
 from dlopt.io import instance_hash, instance_to_data
 from dlopt.registry import problem_of
-from dlopt.result import Result, levels_of
+from dlopt.result import Objective, Result, levels_of
 from tests.reference.certificates import proven_bound
 from tests.reference.vipr import RefusedError
 
@@ -68,7 +69,6 @@ def first_verdict(instance: Any, result: Result[Any], text: str) -> Verdict:
     if flaw is not None:
         return Verdict(None, f"proof: {flaw}")
     judge = problem_of(instance).load_certified()
-    assert judge is not None
     value, flaw = judge(instance, result, certificate)
     if flaw is not None:
         return Verdict(None, f"program: {flaw}")
@@ -85,33 +85,35 @@ def second_verdict(instance: Any, result: Result[Any], text: str) -> Verdict:
         return Verdict(None, str(error))
 
 
-def agreement(first: Verdict, second: Verdict, optimum: tuple[Fraction, ...], sign: int) -> str:
-    """Return `accepted`, `refused` or `form`, or how the checkers disagree.
+def agreement(
+    first: Verdict, second: Verdict, optimum: tuple[Fraction, ...], goal: Objective
+) -> str:
+    """Return `accepted`, `refused` or `form`, how the checkers disagree, or that both are wrong.
 
     Parameters
     ----------
     first, second : Verdict
     optimum : tuple of Fraction
-        No true bound is better.
-    sign : {1, -1}
-        1 if the objective is maximised.
+        No true bound is better. Empty if there is no schedule.
+    goal : Objective
     """
-    if first == second or (first.bound is None and second.bound is None):
-        return "refused" if first.bound is None else "accepted"
+    if first.bound is None and second.bound is None:
+        return "refused"
     if second.bound is None:
         return "only dlopt accepts"
+    holds = is_true(second.bound, optimum, goal)
     if first.bound is not None:
-        return "two bounds"
-    is_true = bool(second.bound) and [sign * x for x in second.bound] >= [sign * x for x in optimum]
-    return "form" if is_true and first.reason.startswith("program") else "only the second accepts"
+        if first.bound != second.bound:
+            return "two bounds"
+        return "accepted" if holds else "both accept what is false"
+    return "form" if holds and first.reason.startswith("program") else "only the second accepts"
 
 
 def compared(subject: CertifiedInstance, text: str) -> tuple[str, Verdict, Verdict]:
     """Return how far two checkers agree on a certificate of an instance, and what they say."""
     first = first_verdict(subject.instance, subject.result, text)
     second = second_verdict(subject.instance, subject.result, text)
-    sense = problem_of(subject.instance).module.OBJECTIVES[subject.objective].sense
-    return agreement(first, second, subject.optimum, 1 if sense == "max" else -1), first, second
+    return agreement(first, second, subject.optimum, subject.goal), first, second
 
 
 def one(draw: random.Random, subject: CertifiedInstance) -> tuple[str, str]:
@@ -214,7 +216,8 @@ def certificates_of_batch(records: Path) -> Iterator[tuple[str, str, str, Verdic
         if record["certificate"] is None:
             continue
         instance, bound = instances[record["hash"]], record["bound"]
-        levels = tuple(exact(_number(x)) for x in (bound if isinstance(bound, list) else [bound]))
+        stated = bound if isinstance(bound, list) else [] if bound is None else [bound]
+        levels = tuple(exact(_number(x)) for x in stated)
         result: Result[Any] = Result(
             Status(record["status"]),
             objective=record["objective"],
@@ -225,7 +228,7 @@ def certificates_of_batch(records: Path) -> Iterator[tuple[str, str, str, Verdic
         text = (records.parent / record["certificate"]).read_text()
         verdicts = first_verdict(instance, result, text), second_verdict(instance, result, text)
         goal = problem_of(instance).module.OBJECTIVES[record["objective"]]
-        how = agreement(*verdicts, levels, 1 if goal.sense == "max" else -1)
+        how = agreement(*verdicts, levels, goal)
         yield record["problem"], f"{record['instance']} {record['objective']}", how, *verdicts
 
 

@@ -71,7 +71,7 @@ class CertifiedAttempt:
 
     @property
     def _has_bound_methods(self) -> bool:
-        return self.query.method.kind == "exact" and self.query.problem.certified is not None
+        return self.query.method.kind == "exact"
 
     def bound_results(self) -> Iterator[Result[object]]:
         """Yield the results of the bound methods that apply, while there is time."""

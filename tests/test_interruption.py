@@ -264,7 +264,7 @@ def test_where_a_hint_overruns_the_best_one_before_it_is_the_answer(
     register("endless", endless)
     problem = registry.problem("iit")
     names = ("opr", "epr", "endless", "edf-iit-2")
-    hinted = registry.Problem(problem.stem, problem.summary, names, problem.certified)
+    hinted = registry.Problem(problem.stem, problem.summary, problem.certified, names)
     monkeypatch.setattr(registry, "problem_of", lambda _: hinted)
     result = solve(THREE, limits=Limits(time_s=SOON))
     assert result.value == min(solve(THREE, "opr").value, solve(THREE, "epr").value)
@@ -285,7 +285,7 @@ def test_the_time_of_an_exact_method_has_that_of_the_heuristics_it_starts_from(
     register("slow", slow)
     register("quick", quick, kind="exact")
     problem = registry.problem("iit")
-    hinted = registry.Problem(problem.stem, problem.summary, ("slow",), problem.certified)
+    hinted = registry.Problem(problem.stem, problem.summary, problem.certified, ("slow",))
     monkeypatch.setattr(registry, "problem_of", lambda _: hinted)
     found = solve(THREE, "quick")
     assert found.value == solve(THREE, "opr").value

@@ -56,7 +56,6 @@ class Tiny:
         )
         result: Result[Any] = Result(Status.BOUND, objective=self.objective, bound=0)
         judge = problem_of(self.instance).load_certified()
-        assert judge is not None
         first = judge(self.instance, result, certificate)[1] is None
         own = [Row(name, "L", side, terms)]
         file = File(self.remarks, self.columns, set(whole), self.costs, own, self.claim)

@@ -17,6 +17,7 @@ import dlopt
 from benchmarks.certified_instances import SUBJECTS, CertifiedInstance
 from benchmarks.second_checker import Verdict, agreement, compared, one
 from dlopt.formats import vipr
+from dlopt.problems import admission, coreservation, iit
 from tests.examples import share
 from tests.reference.certificates import proven_bound
 from tests.reference.vipr import RefusedError, follow, read
@@ -67,6 +68,17 @@ def test_both_accept_what_is_written_for_shipped_instances(name, objective):
     assert (found, first) == ("accepted", second)
 
 
+@pytest.mark.parametrize("objective", coreservation.OBJECTIVES)
+def test_nothing_is_asked_of_requests_that_fit_nowhere(objective):
+    parts = coreservation.Part(4, 2, coreservation.linear()), coreservation.Part(9)
+    one = coreservation.Request("one", 0, 0, 2, 1, parts[:1])
+    wide = coreservation.Request("wide", 0, 0, 2, 2, parts)
+    instance = coreservation.Instance((coreservation.Machine("m", 5),), (one, wide))
+    subject = CertifiedInstance(instance, 1, objective)
+    found, first, second = compared(subject, subject.text)
+    assert (found, first) == ("accepted", second)
+
+
 @pytest.mark.property
 @share(1 / 3)
 @given(st.integers(0, 2**32), st.sampled_from(sorted(SUBJECTS)))
@@ -80,14 +92,19 @@ def test_both_say_the_same_of_altered_certificates(seed, stem):
 
 def test_every_way_to_disagree_is_one():
     better, worse, refused = Verdict((Fraction(2),)), Verdict((Fraction(3),)), Verdict(None)
-    form = Verdict(None, "program: its row has another form")
-    assert agreement(worse, worse, worse.bound, 1) == "accepted"
-    assert agreement(refused, Verdict(None, "why"), worse.bound, 1) == "refused"
-    assert agreement(better, worse, worse.bound, 1) == "two bounds"
-    assert agreement(worse, refused, worse.bound, 1) == "only dlopt accepts"
-    assert agreement(form, worse, worse.bound, 1) == "form"
-    assert agreement(form, better, worse.bound, 1) == "only the second accepts"
-    assert agreement(refused, worse, worse.bound, 1) == "only the second accepts"
+    form, nothing = Verdict(None, "program: its row has another form"), Verdict(())
+    most, least = admission.OBJECTIVES["accepted"], iit.OBJECTIVES["completion"]
+    assert agreement(worse, worse, worse.bound, most) == "accepted"
+    assert agreement(better, better, worse.bound, least) == "accepted"
+    assert agreement(nothing, nothing, (), least) == "accepted"
+    assert agreement(better, better, worse.bound, most) == "both accept what is false"
+    assert agreement(nothing, nothing, worse.bound, least) == "both accept what is false"
+    assert agreement(refused, Verdict(None, "why"), worse.bound, most) == "refused"
+    assert agreement(better, worse, worse.bound, most) == "two bounds"
+    assert agreement(worse, refused, worse.bound, most) == "only dlopt accepts"
+    assert agreement(form, worse, worse.bound, most) == "form"
+    assert agreement(form, better, worse.bound, most) == "only the second accepts"
+    assert agreement(refused, worse, worse.bound, most) == "only the second accepts"
 
 
 SMALL = SUBJECTS["admission"][2]

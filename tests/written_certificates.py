@@ -27,6 +27,7 @@ class Written:
     claim: str = "infeas"
     costs: str = ""
     real: str = ""
+    plan_class: str = "any"
 
     @property
     def text(self) -> str:
@@ -53,14 +54,19 @@ class Written:
         pairs = zip(map(self.names.split().index, names), values, strict=True)
         return " ".join([str(len(values)), *(f"{k} {value}" for k, value in pairs)])
 
-    def verdicts(self) -> tuple[Verdict, Verdict]:
-        """What dlopt and the second checker say."""
+    def verdicts(self, text: str | None = None) -> tuple[Verdict, Verdict]:
+        """What dlopt and the second checker say, of another text if there is one."""
+        text = self.text if text is None else text
         result: Result[Any] = Result(
-            Status.BOUND, bound=0, objective=self.objective, method="exact", plan_class="any"
+            Status.BOUND,
+            bound=0,
+            objective=self.objective,
+            method="exact",
+            plan_class=self.plan_class,
         )
         return (
-            first_verdict(self.instance, result, self.text),
-            second_verdict(self.instance, result, self.text),
+            first_verdict(self.instance, result, text),
+            second_verdict(self.instance, result, text),
         )
 
 

@@ -56,27 +56,27 @@ class Problem:
     Parameters
     ----------
     stem, summary : str
-    hints : tuple of str
-        Heuristics whose best plan is handed to exact methods as a hint.
-    certified : str, optional
+    certified : str
         ``module:function`` of an instance, a result and a certificate that returns what the
         certificate proves of the instance, and what is wrong with the program it states.
+    hints : tuple of str
+        Heuristics whose best plan is handed to exact methods as a hint.
     """
 
     stem: str
     summary: str
+    certified: str
     hints: tuple[str, ...] = ()
-    certified: str | None = None
 
     @property
     def module(self) -> Any:
         """The module with the data and the rules, see `ProblemModule`."""
         return importlib.import_module(f"dlopt.problems.{self.stem}")
 
-    def load_certified(self) -> Callable[[Any, Result[Any], Any], tuple[Any, str | None]] | None:
-        """Return the function `certified`, importing it if need be; None if there is none."""
-        function: Callable[[Any, Result[Any], Any], tuple[Any, str | None]] | None
-        function = None if self.certified is None else _resolve(self.certified)
+    def load_certified(self) -> Callable[[Any, Result[Any], Any], tuple[Any, str | None]]:
+        """Return the function `certified`, importing it if need be."""
+        function: Callable[[Any, Result[Any], Any], tuple[Any, str | None]]
+        function = _resolve(self.certified)
         return function
 
 

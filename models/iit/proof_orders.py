@@ -1,4 +1,10 @@
-"""Certificates of a few nodes that differ: branch and bound over which node gets which chunk."""
+"""Certificates of a few nodes that differ: branch and bound over which node gets which chunk.
+
+Nodes of equal costs are in one group, whatever their ready times: a chunk of the group begins no
+earlier than as many of its nodes are ready as there are chunks of it before. So nodes of a few
+kinds have few columns, and no orders of equal ones. Where that proves too little, nodes that become
+ready at different times are in different groups.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +18,16 @@ from dlopt.models.common.named_rows import ONE, ZERO
 from dlopt.models.iit.proof_program import (
     ChunkProgram,
     ProofError,
+    groups_of_equal_costs,
     groups_of_equal_nodes,
     rounded_up,
 )
 from dlopt.models.iit.proof_search import SearchedProgram
 from dlopt.problems.iit.data import Instance
 
-MAX_NODES = 9
-"""Nodes up to which it is tried. Chosen by hand: 8 nodes take some seconds, and files of 1 MB."""
+MAX_COLUMNS = 180
+"""Columns up to which it is tried, ``2 n g + n + 1`` of `n` nodes of `g` kinds: 9 that all differ,
+or 35 of two kinds. Chosen by hand: 8 that all differ take some seconds, and files of 1 MB."""
 EFFORT = 150_000
 """Columns times subproblems at the most. Chosen by hand, for some seconds."""
 _DIGITS = 12
@@ -51,7 +59,7 @@ def certify_orders(
     Raises
     ------
     ProofError
-        If it is not found within `EFFORT`, or there are too many nodes.
+        If it is not found within `EFFORT`, or the program has too many columns.
 
     Examples
     --------
@@ -61,15 +69,28 @@ def certify_orders(
     Fraction(9, 2)
     """
     nodes, cluster = instance.cluster.nodes, instance.cluster
-    if nodes > MAX_NODES:
-        raise ProofError(f"more than {MAX_NODES} nodes that differ")
     free = [exact(cluster.tau_of(node)) == 0 == exact(cluster.theta_cm) for node in range(nodes)]
     if any(free) and not all(free):
         raise ProofError("some transmissions take no time, so that chunks have no order")
-    groups, rounded = groups_of_equal_nodes(instance), partial(rounded_up, digits=_DIGITS)
-    program = ChunkProgram(instance, groups, nodes, limit, rounded)
+    failure = f"chunks of nodes that differ have more than {MAX_COLUMNS} columns"
+    coarse, fine = groups_of_equal_costs(instance), groups_of_equal_nodes(instance)
+    for groups in (coarse, fine) if coarse != fine else (fine,):
+        if 2 * nodes * len(set(groups)) + nodes < MAX_COLUMNS:
+            rounded = partial(rounded_up, digits=_DIGITS)
+            program = ChunkProgram(instance, groups, nodes, limit, rounded)
+            value = None if bound is None else program.in_units(objective, bound)
+            effort = EFFORT // len(program.names)
+            try:
+                return _searched(program, objective).certificate(value, effort, stop, seed)
+            except ProofError as error:
+                failure = str(error)
+    raise ProofError(failure)
+
+
+def _searched(program: ChunkProgram, objective: str) -> SearchedProgram:
+    """Return a program of chunks with the costs of an objective."""
     counted = "z" if objective == "nodes" else "t"
-    searched = SearchedProgram(
+    return SearchedProgram(
         names=tuple(program.names),
         costs=tuple(ONE if name[0] == counted else ZERO for name in program.names),
         upper=program.upper,
@@ -77,5 +98,3 @@ def certify_orders(
         rows=tuple(program.rows()),
         remarks=program.remarks,
     )
-    value = None if bound is None else program.in_units(objective, bound)
-    return searched.certificate(value, EFFORT // len(program.names), stop, seed)

@@ -91,6 +91,7 @@ class ChunkProgram:
             sorted(exact(instance.ready_times[i]) - self.origin + overhead for i in nodes)
             for nodes in members
         ]
+        self.earliest_of_all = sorted(date for dates in self.earliest for date in dates)
         pairs = [(g, p) for p in range(chunks) for g in self.numbers]
         self.names = ["t", *(f"z_{g}_{p}" for g, p in pairs), *(f"x_{g}_{p}" for g, p in pairs)]
         self.names += [f"y_{p}" for p in range(chunks)]
@@ -100,7 +101,7 @@ class ChunkProgram:
     @property
     def upper(self) -> tuple[Fraction, ...]:
         """The upper bound of each column."""
-        longest = max(ZERO, self.limit - min(dates[0] for dates in self.earliest))
+        longest = max(ZERO, self.limit - self.earliest_of_all[0])
         most = {"t": max(ZERO, self.limit), "z": ONE, "x": self.load, "y": longest}
         return tuple(most[name[0]] for name in self.names)
 
@@ -120,8 +121,8 @@ class ChunkProgram:
 
     def date(self, group: int, p: int) -> Fraction:
         """Return the earliest date from which the time counts that chunk `p` has for its load."""
-        members = len(self.earliest[group])
-        return self.earliest[group][max(0, p - (self.nodes - members))]
+        number = max(0, p - (self.nodes - len(self.earliest[group])))
+        return max(self.earliest[group][number], self.earliest_of_all[p])
 
     def time_of_unit(self, group: int, p: int) -> Fraction:
         """Return what a unit of load takes of the time that is left to a chunk."""
@@ -283,9 +284,26 @@ def same_group(instance: Instance) -> list[int]:
 
 def groups_of_equal_nodes(instance: Instance) -> list[int]:
     """Return the number of the group of each node: equal costs and ready times are in one."""
-    cluster, known = instance.cluster, dict[tuple[Fraction, ...], int]()
-    nodes = (
-        (exact(instance.ready_times[i]), exact(cluster.tau_of(i)), exact(cluster.chi_of(i)))
-        for i in range(cluster.nodes)
-    )
-    return [known.setdefault(node, len(known)) for node in nodes]
+    dates = [exact(date) for date in instance.ready_times]
+    return _numbered(zip(groups_of_equal_costs(instance), dates, strict=True))
+
+
+def groups_of_equal_costs(instance: Instance) -> list[int]:
+    """Return the number of the group of each node: equal costs are in one.
+
+    Examples
+    --------
+    >>> from dlopt.problems.cluster import Cluster
+    >>> instance = Instance(Cluster(3, tau=(1, 2, 1), chi=1), (0, 0, 4), load=3)
+    >>> groups_of_equal_costs(instance), groups_of_equal_nodes(instance)
+    ([0, 1, 0], [0, 1, 2])
+    """
+    cluster = instance.cluster
+    nodes = range(cluster.nodes)
+    return _numbered((exact(cluster.tau_of(i)), exact(cluster.chi_of(i))) for i in nodes)
+
+
+def _numbered(kinds: Iterable[object]) -> list[int]:
+    """Return the numbers of kinds, in the order in which they occur first."""
+    known: dict[object, int] = {}
+    return [known.setdefault(kind, len(known)) for kind in kinds]

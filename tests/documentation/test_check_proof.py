@@ -43,8 +43,11 @@ def test_a_proof_with_equations_is_followed(tmp_path, monkeypatch, capsys):
         ("wrong E 7 2 0 4 1 2 { lin 1 0 2 } -1", "does not follow"),
         ("wrong E 6 2 0 4 1 2 { lin 2 0 2 } -1", "another number of multipliers"),
         ("wrong E 6 2 0 4 1 2 { sum 1 0 2 } -1", "sum is no rule"),
-        ("wrong E 6 2 0 4 1 2 { lin 1 -2 2 } -1", "there is no constraint -2 before it"),
+        ("wrong E 6 2 0 4 1 2 { lin 1 -2 2 } -1", "-2 is no whole number"),
         ("wrong E 6 2 0 4 1 2 { lin 1 2 1 } -1", "there is no constraint 2 before it"),
+        ("wrong E 6 2 0 4 1 2 { lin } -1", "another number of multipliers"),
+        ("wrong E 6 2 0 4 1 2 { } -1", "nothing is no rule"),
+        ("wrong G 0 0 { uns 0 0 0 } -1", "is not from four constraints"),
     ],
     ids=[
         "an inequality in an equation",
@@ -54,12 +57,53 @@ def test_a_proof_with_equations_is_followed(tmp_path, monkeypatch, capsys):
         "an unknown rule",
         "a negative number",
         "the step itself",
+        "no multipliers",
+        "no rule",
+        "three constraints",
     ],
 )
 def test_a_wrong_equation_is_refused(tmp_path, monkeypatch, capsys, step, error):
     with pytest.raises(SystemExit):
         check(tmp_path, monkeypatch, step, TWICE, HALVES)
     assert f"NOT proven: step wrong: {error}" in capsys.readouterr().out
+
+
+CASES = """VER 1.0
+VAR 1 x
+INT 1 0
+OBJ min 1 0 1
+CON 1 0
+half G 1/2 1 0 1
+RTP range 1 inf
+SOL 0
+DER 4
+low L 0 1 0 1 { asm } -1
+none G 1 0 { lin 2 0 2 1 -2 } -1
+high G 1 1 0 1 { asm } -1
+last G 1 1 0 1 { uns 2 1 3 3 } -1
+"""
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [
+        ("low L 0 ", "high G 1 ", "no objective below 1"),
+        ("low L 0 ", "high G 2 ", "NOT proven: step last: are not at most k and at least k + 1"),
+        ("low L 1/3 ", "high G 4/3 ", "NOT proven: step last: are not at most k and at least k"),
+    ],
+)
+def test_two_cases_are_those_of_an_integer(tmp_path, monkeypatch, capsys, low, high, verdict):
+    file = tmp_path / "cases.vipr"
+    text = CASES.replace("low L 0 ", low).replace("high G 1 ", high)
+    if high[-2] != "1":
+        text = text.replace("last G 1 ", f"last G {high.split()[2]} ")
+    file.write_text(text)
+    monkeypatch.setattr(sys, "argv", ["check_proof.py", str(file)])
+    try:
+        runpy.run_path(str(ROOT / "examples" / "check_proof.py"), run_name="__main__")
+    except SystemExit:
+        assert "NOT" in verdict
+    assert verdict in capsys.readouterr().out
 
 
 NO_PROOFS = {
@@ -76,6 +120,21 @@ NO_PROOFS = {
     "an unknown section": PROGRAM.replace("INT 2 0 1", "INT 1 0 1").encode(),
     "a maximisation": PROGRAM.replace("min", "max").encode(),
     "no last use": f"{PROGRAM}DER 1 {TWICE.replace('} -1', '} -2')}".encode(),
+    "another version": PROGRAM.replace("1.0", "0.9").encode() + f"DER 1 {TWICE}".encode(),
+    "a second objective": PROGRAM.encode() + f"DER 1 {TWICE}\nOBJ min 0".encode(),
+    "sections in another order": PROGRAM.replace("SOL 0\n", "").encode()
+    + f"DER 1 {TWICE}\nSOL 0".encode(),
+    "two names": PROGRAM.replace("x y", "x x").encode() + f"DER 1 {TWICE}".encode(),
+    "more bounds than rows": PROGRAM.replace("CON 2 0", "CON 2 2").encode(),
+    "an empty range": PROGRAM.replace("3 inf", "3 2").encode(),
+    "a claim without steps": PROGRAM.replace("range 3", "range 2")
+    .replace("2 0 1 1 1\nCON", "1 1 1\nCON")
+    .encode()
+    + b"DER 0",
+    "an exponent": PROGRAM.replace("low G 2", "low G 1e999999999").encode(),
+    "other digits": PROGRAM.replace("low G 2", "low G \u0662").encode(),
+    "digits in groups": PROGRAM.replace("low G 2", "low G 1_0").encode(),
+    "something after the end": PROGRAM.encode() + f"DER 2 {HALVES} {ROUNDED} end".encode(),
     "no text": b"\xff",
     "no file": None,
 }

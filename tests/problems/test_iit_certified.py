@@ -1,4 +1,4 @@
-"""The rows that certificates of single loads may have: every plan satisfies them, no stronger one.
+"""The rows that certificates of single loads may have, and no stronger ones.
 
 Both checkers are asked, dlopt's and that of `tests/reference`.
 """
@@ -8,19 +8,15 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from dlopt.formats.vipr import Certificate, Constraint
 from dlopt.io import instance_to_data
 from dlopt.models.iit.proof_flow import FlowRows
 from dlopt.models.iit.proof_program import ChunkProgram
 from dlopt.problems.cluster import Cluster
-from dlopt.problems.earliest_schedule import earliest_plan
 from dlopt.problems.iit import Instance
 from dlopt.problems.iit.certified_program import latest_completion, proven_value
 from dlopt.result import Result, Status
-from tests.examples import share
 from tests.reference import load_program
 from tests.reference.vipr import File, RefusedError, Row
 
@@ -209,84 +205,3 @@ def test_deadlines_in_floats_are_later_than_any_plan_that_is_accepted(deadline):
     short = ChunkProgram(instance, (0, 0), 2, found - TINY)
     rows = [("limit_1", dict(short.limit_row(1).terms), 1, Fraction(0))]
     assert verdicts(instance, program, rows, **more) == (False, False)
-
-
-# -- every plan is a point of both programs ---------------------------------------------------
-
-
-@st.composite
-def plans(draw):
-    """Draw an instance and a plan with one chunk a node, not always as early as possible."""
-    size = draw(st.integers(1, 4))
-    numbers = st.sampled_from([Fraction(1), Fraction(2), Fraction(1, 3), Fraction(5)])
-    tau = tuple(draw(st.lists(numbers, min_size=size, max_size=size)))
-    chi = tuple(draw(st.lists(st.sampled_from([0, 1, 2]), min_size=size, max_size=size)))
-    ready = tuple(draw(st.lists(st.integers(0, 6), min_size=size, max_size=size)))
-    order = draw(st.permutations(range(size)))[: draw(st.integers(1, size))]
-    loads = [draw(numbers) for _ in order]
-    if draw(st.booleans()):
-        tau, chi = (tau[0],) * size, (chi[0],) * size
-    setups = (draw(st.sampled_from([0, THIRD])), draw(st.sampled_from([0, 1])))
-    instance = Instance(Cluster(size, tau, chi, *setups), ready, load=sum(loads))
-    not_before = draw(st.sampled_from([None, None, 4]))
-    return instance, earliest_plan(instance, order, loads, not_before)
-
-
-def satisfies(program, point):
-    """Return the rows, and bounds of columns, that a point does not satisfy."""
-    broken = []
-    for name, terms, sign, side in stated(program):
-        value = sum(a * point.get(program.names[column], 0) for column, a in terms.items())
-        if sign * value < sign * side:
-            broken.append(name)
-    return broken
-
-
-@pytest.mark.property
-@share(1 / 3)
-@given(plans(), st.sampled_from([0, THIRD]), st.data())
-def test_every_plan_is_a_point_of_the_program_of_chunks(drawn, spare, data):
-    instance, plan = drawn
-    chunks = sorted(plan.chunks, key=lambda chunk: chunk.transmission_start)
-    end = max(chunk.computation_end for chunk in chunks)
-    size, origin = instance.cluster.nodes, min(instance.ready_times)
-    identical, last = instance.cluster.identical, size
-    groups = [0] * size if identical else list(range(size))
-    if identical:
-        last = data.draw(st.integers(1, size))
-    program = ChunkProgram(instance, groups, last, end + spare)
-    overhead = instance.cluster.theta_cm + instance.cluster.theta_cp
-    point = {"t": end - origin}
-    for p, chunk in enumerate(chunks):
-        group, place = groups[chunk.node], min(p, last - 1)
-        if p < last:
-            point[f"z_{group}_{p}"] = 1
-            point[f"y_{p}"] = end - chunk.transmission_start - overhead
-        name = f"x_{group}_{place}"
-        point[name] = point.get(name, 0) + chunk.load
-    assert satisfies(program, point) == []
-
-
-@pytest.mark.property
-@share(1 / 3)
-@given(plans(), st.sampled_from([0, THIRD]))
-def test_every_plan_is_a_point_of_the_program_of_flows(drawn, spare):
-    instance, plan = drawn
-    end, origin = max(c.computation_end for c in plan.chunks), min(instance.ready_times)
-    program, cluster = FlowRows(instance, end + spare), instance.cluster
-    point = {"t": end - origin}
-
-    def add(letter, chunk, start, stop):
-        """Divide the load of a chunk among the intervals, evenly over a time."""
-        for k, (low, high) in enumerate(program.intervals):
-            low, high = low + origin, high + origin
-            inside = max(0, min(stop, high) - max(start, low))
-            is_last = k == len(program.intervals) - 1
-            share = inside / (stop - start) if stop > start else low <= start < high + is_last
-            name = f"{letter}_{program.groups[chunk.node]}_{k}"
-            point[name] = point.get(name, 0) + share * chunk.load
-
-    for chunk in plan.chunks:
-        add("a", chunk, chunk.transmission_start + cluster.theta_cm, chunk.transmission_end)
-        add("b", chunk, chunk.computation_start + cluster.theta_cp, chunk.computation_end)
-    assert satisfies(program, point) == []

@@ -13,6 +13,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -75,6 +76,12 @@ class Program:
         for column in self.columns:
             if column.kind == "y":
                 self.options.setdefault((column.request, column.part), []).append(column)
+
+    @cached_property
+    def possible(self) -> list[int]:
+        """Requests of which every part has room somewhere: no others can be accepted."""
+        numbers = [(k, range(len(request["parts"]))) for k, request in enumerate(self.requests)]
+        return [k for k, parts in numbers if all(any(self.shares(k, p)) for p in parts)]
 
     def _check_column(self, column: Column) -> None:
         known = True
@@ -239,7 +246,7 @@ class Program:
         if any(value < 0 for value in others.values()):
             return False
         if all(column.kind == "x" for column in others):
-            counts = all(others.get(Column("x", k), 0) >= 1 for k in range(len(self.requests)))
+            counts = all(others.get(Column("x", k), 0) >= 1 for k in self.possible)
             return counts and factor <= len(self.requests) - stated + 1
         return factor <= -claim and self.counts_benefit(others)
 
@@ -247,8 +254,8 @@ class Program:
 
     def check_coverage(self, benefits: dict[Column, Fraction] | None) -> None:
         """Each share of each part has a column that takes no more, and counts no less."""
-        for k, request in enumerate(self.requests):
-            for p in range(len(request["parts"])):
+        for k in self.possible:
+            for p in range(len(self.requests[k]["parts"])):
                 for group, low, high in self.shares(k, p):
                     if not self._is_covered(k, p, group, (low, high), benefits):
                         raise RefusedError(f"a share of part {p} of request {k} has no column")
@@ -340,7 +347,8 @@ class Program:
         assert claim is not None
         if any(column.kind == "w" for column in terms):
             raise RefusedError("both levels are in one objective")
-        factor = min(terms.get(Column("x", k), Fraction(0)) / w for k, w in enumerate(weights))
+        factors = [terms.get(Column("x", k), Fraction(0)) / weights[k] for k in self.possible]
+        factor = min(factors, default=Fraction(1))
         if factor <= 0:
             raise RefusedError("a request is not in the objective")
         machines = [-terms.get(Column("m", m), Fraction(0)) for m in range(len(self.machines))]

@@ -13,7 +13,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from tests.reference.numbers import is_exact, number, remark
+from tests.reference.numbers import is_exact, number, remark, words_of
 from tests.reference.vipr import File, RefusedError, Row
 
 Name = tuple[str, tuple[int, ...]]
@@ -113,7 +113,10 @@ class Chunks(Load):
         """When the load of a chunk could be sent first, were its set-up times spent by then."""
         dates = sorted(self.ready[node] for node in self.groups[group])
         before = p - (self.size - len(dates))  # so many chunks before are on nodes of the group
-        return dates[min(max(before, 0), len(dates) - 1)] + self.setup_cm + self.setup_cp
+        date = dates[min(max(before, 0), len(dates) - 1)]
+        if p < self.size:  # as many other nodes have a chunk before
+            date = max(date, sorted(self.ready)[p])
+        return date + self.setup_cm + self.setup_cp
 
     def facts(self, places: set[int]) -> Iterator[Fact]:
         """Yield what holds of all chunks, and of some."""
@@ -154,12 +157,8 @@ class Flows(Load):
     """Plans with any chunks, by intervals of which the last one ends at the limit."""
 
     def prepare(self, file: File) -> None:
-        words = file.remarks["instants"].split()
-        try:
-            self.instants = [Fraction(word) for word in words]
-        except (ValueError, ZeroDivisionError):
-            raise RefusedError("an instant is no number") from None
-        if not words:
+        self.instants = words_of(file, "instants")
+        if not self.instants:
             raise RefusedError("there are no instants")
         self.instants.append(self.limit)
         if any(one >= other for one, other in pairwise(self.instants)):

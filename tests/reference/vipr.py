@@ -312,6 +312,6 @@ def _two_cases(row: Row, indices: list[int], rows: list[Row], integral: set[int]
         below, above = above, below
     if (below.sense, above.sense) != ("L", "G") or below.terms != above.terms:
         raise RefusedError(f"step {row.name} has not two cases of one expression")
-    if _rounded(above, integral).rhs > _rounded(below, integral).rhs + 1:
-        raise RefusedError(f"step {row.name} leaves out a case")
+    if below.rhs != _rounded(below, integral).rhs or above.rhs != below.rhs + 1:
+        raise RefusedError(f"step {row.name} has not the cases of at most k and at least k + 1")
     return (rows[first].assumptions - {one}) | (rows[second].assumptions - {other})

@@ -13,8 +13,8 @@ All dates are counted since that origin. Let `c` be the ready time of a node, pl
 times. Of a group with `n_g` of all `n` nodes, chunk `p` has at least ``q = p - (n - n_g)`` of the
 same group before it, if that is positive: chunks begin in this order, and each is on a node of its
 own, so that it begins no earlier than the node is ready that is number `q` of the group, from 0, in
-the order of ready times. Hence ``c_g_p``. With the least `tau`, and the least ``w = tau + chi`` of
-a group, every plan that is complete by `T` satisfies::
+the order of ready times; nor before number `p` of all nodes is. Hence ``c_g_p``. With the least
+`tau`, and the least ``w = tau + chi`` of a group, every plan that is complete by `T` satisfies::
 
     load        sum_{g,p} x_g_p >= load
     first       sum_g z_g_0 >= 1
@@ -89,7 +89,8 @@ class ChunkProgram:
             sorted(exact(instance.ready_times[node]) - origin + overhead for node in group)
             for group in groups
         ]
-        self.longest = max(ZERO, limit - min(dates[0] for dates in self.earliest))
+        self.earliest_of_all = sorted(date for dates in self.earliest for date in dates)
+        self.longest = max(ZERO, limit - self.earliest_of_all[0])
         numbers = [_COLUMN.fullmatch(name) for name in program.names]
         last = [int((of and (of[3] or of[1])) or 0) for of in numbers]
         self.chunks = min(self.nodes, 1 + max(last, default=0))
@@ -172,7 +173,8 @@ class ChunkProgram:
     def _earliest(self, group: int, p: int) -> Fraction:
         """Return `c`: no chunk of that number and group leaves its load more time."""
         others = self.nodes - self.sizes[group]
-        return self.earliest[group][min(max(0, p - others), self.sizes[group] - 1)]
+        number = min(max(0, p - others), self.sizes[group] - 1)
+        return max(self.earliest[group][number], self.earliest_of_all[p])
 
     def _unit_time(self, group: int, p: int) -> Fraction:
         """Return what a unit of load takes at least of the time that is left to a chunk."""

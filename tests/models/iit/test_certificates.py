@@ -131,15 +131,28 @@ def test_nodes_that_differ_are_certified_by_all_orders():
         certify_orders(due, "completion", Fraction(result.value), None)
 
 
+def test_many_nodes_of_few_kinds_are_certified():
+    """Ten nodes of two kinds, no two of which become ready at once: too many that all differ."""
+    tau, chi = (1,) * 5 + (3,) * 5, (6,) * 5 + (2,) * 5
+    instance = Instance(Cluster(10, tau, chi, HALF), tuple(range(10)), load=4)
+    optimum = Fraction(4688611, 560414)
+    certificate = certify_orders(instance, "completion", optimum, optimum)
+    assert bound_of(instance, certificate) == (optimum,)
+    better = optimum + Fraction(1, 1000)
+    with pytest.raises(ProofError, match="no proof was found in"):
+        certify_orders(instance, "completion", better, better)
+
+
 def test_why_orders_are_not_searched(monkeypatch):
     free = Instance(Cluster(2, (0, 1), 1, theta_cp=1), (0, 0), load=2)
     result = dlopt.solve(free)
     assert (result.status, result.proof) == (Status.OPTIMAL, "solver")
     text = "no certificate: some transmissions take no time, so that chunks have no order"
     assert result.reason == text
-    monkeypatch.setattr(proof_orders, "MAX_NODES", 2)
-    assert dlopt.solve(DIFFERENT).reason == "no certificate: more than 2 nodes that differ"
-    monkeypatch.setattr(proof_orders, "MAX_NODES", 3)
+    monkeypatch.setattr(proof_orders, "MAX_COLUMNS", 9)
+    text = "no certificate: chunks of nodes that differ have more than 9 columns"
+    assert dlopt.solve(DIFFERENT).reason == text
+    monkeypatch.undo()
     begun = time.monotonic()
     with pytest.raises(ProofError, match="in 0 subproblems"):
         certify_orders(DIFFERENT, "completion", Fraction(9), Fraction(9), begun - 1)

@@ -1,0 +1,152 @@
+"""Rows of certificates of streams: every schedule satisfies them, and both checkers know them."""
+
+from collections import Counter, defaultdict
+from fractions import Fraction
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dlopt import check
+from dlopt.arithmetic import exact
+from dlopt.models.admission.fluid_relaxation import FluidRelaxation
+from dlopt.models.admission.proof_remarks import grid_remarks
+from dlopt.models.admission.scaled_instance import ScaledInstance as ScaledTasks
+from dlopt.models.admission.window_cuts import WindowCuts
+from dlopt.models.multistage.fluid_relaxation import ReservationFluidRelaxation
+from dlopt.models.multistage.scaled_instance import ScaledInstance
+from dlopt.problems.admission import objective as objective_of_stream
+from dlopt.problems.multistage import objective
+from tests.examples import share
+from tests.models.multistage.sample_instances import plans
+from tests.stated_rows import Statement, assert_rows_hold, rows_of, share_of
+from tests.strategies import admission_plans
+
+STREAM_GOALS = ("accepted", "accepted-load", "reject-ratio")
+GOALS = (*STREAM_GOALS, "accepted-tasks", "accepted-reservations")
+SEEDS = st.integers(0, 2**32)
+
+
+def columns_of(model, instance, plan):
+    """Return the columns of tasks, by name: shares of loads and of set-up times by interval."""
+    scaled, cluster, found = model.scaled, instance.cluster, defaultdict(Fraction)
+    group_of = {node: g for g, group in enumerate(model.groups) for node in group.nodes}
+    accepted = {one.task for one in plan.decisions if one.accepted}
+    counts = Counter(chunk.task for chunk in plan.chunks)
+
+    def spread(name, start, end, share_of_task, *, at_end=False):
+        event = tuple((exact(t) - scaled.origin) / scaled.time_unit for t in (start, end))
+        for k, interval in enumerate(pairwise(model.instants)):
+            part = share_of_task * share_of(event, interval, at_end=at_end)
+            if part:
+                found[f"{name}_{k}"] += part
+
+    for i, task in enumerate(scaled.tasks):
+        one = instance.tasks[task.index]
+        found[f"z_{task.index}"] = Fraction(one.id in accepted)
+        for chunk in plan.chunks:
+            if chunk.task != one.id:
+                continue
+            place, load = f"{task.index}_{group_of[chunk.node]}", exact(chunk.load)
+            load /= task.load * scaled.load_unit
+            first = chunk.transmission_start + cluster.theta_cm
+            spread(f"c_{place}", first, chunk.transmission_end, load)
+            last = chunk.computation_start + cluster.theta_cp
+            spread(f"w_{place}", last, chunk.computation_end, load, at_end=True)
+            each = Fraction(1, counts[one.id])
+            if cluster.theta_cm:
+                spread(f"u_{place}", chunk.transmission_start, first, each)
+            if cluster.theta_cp:
+                spread(f"v_{place}", chunk.computation_start, last, each)
+        for flow in model.stocks:
+            if flow.task == i:
+                place = f"{task.index}_{flow.group}"
+                before = range(flow.interval + 1)
+                found[f"s_{place}_{flow.interval}"] = sum(
+                    found.get(f"c_{place}_{k}", 0) - found.get(f"w_{place}_{k}", 0) for k in before
+                )
+    return found
+
+
+def statement_of(model, scaled, instance, plan, goal, **about):
+    """Return what a certificate states of a relaxation, at the point of a schedule."""
+    relaxation = getattr(model, "tasks", model)
+    program, cuts = model.maximise_weight(), []
+    names = model.column_names()
+    numbers = {name: column for column, name in enumerate(names)}
+    found = columns_of(relaxation, instance, plan)
+    if relaxation is not model:
+        for grant in (one for one in plan.grants if one.accepted):
+            index = [one.id for one in instance.reservations].index(grant.reservation)
+            found[f"q_{index}"] = Fraction(1)
+            for g, group in enumerate(relaxation.groups):
+                if f"h_{index}_{g}" in numbers:
+                    found[f"h_{index}_{g}"] = Fraction(len({*group.nodes} & {*grant.nodes}))
+    elif about:
+        violated = WindowCuts(model, about["installments"]).separate([1.0] * program.columns)
+        cuts = [row for n, one in enumerate(violated) for row in rows_of(f"cut{n}", *one)]
+    rows = [*cuts]
+    for number, (terms, bounds) in enumerate(zip(program.rows, program.row_bounds, strict=True)):
+        rows += rows_of(f"row{number}", terms, *bounds)
+    for column, bounds in enumerate(program.column_bounds):
+        rows += rows_of(names[column], [(column, Fraction(1))], *bounds)
+    point = {numbers[name]: value for name, value in found.items() if value and name in numbers}
+    assert {name for name, value in found.items() if value and name not in numbers} <= {
+        f"q_{r}" for r in range(len(getattr(instance, "reservations", ())))
+    }  # others without a weight may be left out
+    return Statement(
+        instance,
+        goal,
+        grid_remarks(scaled, relaxation.instants, [group.nodes for group in relaxation.groups])
+        | {"chunks": str(about.get("installments", "any"))},
+        tuple(names),
+        frozenset(getattr(model, "binaries", relaxation.accepted)),
+        {column: cost for column, cost in enumerate(program.costs) if cost},
+        Fraction(0),
+        tuple(rows),
+        point,
+        **about,
+    )
+
+
+@pytest.mark.property
+@share(1 / 3)
+@given(
+    admission_plans(state=True) | admission_plans(identical=False, setup=False, most=2),
+    st.sampled_from(STREAM_GOALS),
+    SEEDS,
+)
+def test_schedules_of_streams_satisfy_the_rows_and_window_cuts(planned, goal, seed):
+    instance, plan = planned
+    assert not check(instance, plan)
+    scaled = ScaledTasks.from_instance(instance, goal)
+    counts = Counter((chunk.task, chunk.node) for chunk in plan.chunks)
+    about = {"plan_class": "k", "installments": max(counts.values(), default=1)}
+    model = FluidRelaxation(scaled)
+    statement = statement_of(model, scaled, instance, plan, goal, **about)
+    value = scaled.value_of_finished - statement.cost
+    if goal == "reject-ratio":
+        value = 1 - value / len(instance.tasks)
+    assert value == exact(objective_of_stream(instance, plan, goal))
+    assert_rows_hold(statement, seed, 8)
+
+
+@pytest.mark.property
+@share(1 / 3)
+@given(
+    plans(state=True, tasks=3) | plans(identical=False, most=2, tasks=2),
+    st.sampled_from(GOALS),
+    SEEDS,
+)
+def test_schedules_around_reservations_satisfy_the_rows(planned, goal, seed):
+    instance, plan = planned
+    assert not check(instance, plan)
+    scaled = ScaledInstance.from_instance(instance, goal)
+    model = ReservationFluidRelaxation(scaled)
+    statement = statement_of(model, scaled.tasks_only, instance, plan, goal)
+    value = scaled.tasks_only.value_of_finished - statement.cost
+    if goal == "reject-ratio":
+        value = 1 - value / (len(instance.tasks) + len(instance.reservations))
+    assert value == exact(objective(instance, plan, goal))
+    assert_rows_hold(statement, seed, 8)
