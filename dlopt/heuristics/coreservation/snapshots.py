@@ -159,8 +159,13 @@ def _plain_forecast(one: ForecastRequest) -> PlainData:
 
 def _forecast_request(saved: SavedForecast) -> ForecastRequest:
     steps = (DemandStep(-float(density), float(amount)) for density, amount in saved.steps)
-    numbers = (float(number) for number in (saved.at, saved.lead, saved.length, saved.least))
-    return ForecastRequest(*numbers, tuple(steps))
+    return ForecastRequest(
+        at=float(saved.at),
+        lead=float(saved.lead),
+        length=float(saved.length),
+        least=float(saved.least),
+        steps=tuple(steps),
+    )
 
 
 def _plain_part(part: Part) -> PlainData:
