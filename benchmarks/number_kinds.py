@@ -20,7 +20,7 @@ from typing import Any
 from benchmarks.timing import Report, solver_output_to_stderr
 from dlopt import solve
 from dlopt.arithmetic import exact
-from dlopt.problems import admission, bag, coreservation, iit, multistage
+from dlopt.problems import admission, bag, coreservation, dag, iit, multistage
 from dlopt.problems.cluster import Cluster
 from dlopt.result import Limits, Result, Status, levels_of
 
@@ -142,11 +142,24 @@ def one_load(kind: Kind, draw: random.Random, nodes: int, most: int) -> iit.Inst
     return iit.Instance(cluster, ready, kind.number(10), absolute_deadline=deadline)
 
 
+def independent_tasks(kind: Kind, draw: random.Random, tasks: int, machines: int) -> dag.Instance:
+    """Return tasks without edges on identical machines."""
+    works = [kind.number(draw.uniform(1, 20)) for _ in range(tasks)]
+    graph = dag.Graph(
+        "g", tuple(dag.Task(f"t{k}", work) for k, work in enumerate(works)), arrival=kind.origin
+    )
+    return dag.Instance(tuple(dag.Machine(f"m{k}") for k in range(machines)), (graph,))
+
+
 SHAPES: Mapping[str, tuple[Callable[..., Any], int, int, str]] = {
     "bag: 6 late tasks, 3 machines": (late_tasks, 6, 3, "flowtime"),
     "bag: 12 late tasks, 3 machines": (late_tasks, 12, 3, "flowtime"),
     "bag: 10 late tasks, 3 machines": (late_tasks, 10, 3, "makespan"),
     "bag: matrix of 10 x 3": (matrix, 10, 3, "makespan"),
+    "dag: 12 tasks, 4 machines": (independent_tasks, 12, 4, "makespan"),
+    "dag: 20 tasks, 8 machines": (independent_tasks, 20, 8, "makespan"),
+    "dag: 24 tasks, 4 machines": (independent_tasks, 24, 4, "makespan"),
+    "dag: 40 tasks, 8 machines": (independent_tasks, 40, 8, "makespan"),
     "coreservation: 6 requests, 2 machines": (shares, 6, 2, "benefit"),
     "coreservation: 10 requests, 3 machines": (shares, 10, 3, "benefit"),
     "admission: 4 loads, 2 nodes": (loads, 4, 2, "accepted-load"),

@@ -145,6 +145,26 @@ def still_working(wait_s: float = 0.0) -> bool:
     return any(thread.is_alive() for thread in working)
 
 
+class _QuietInFinalizers:
+    """What Python calls for an exception in a finalizer or callback, which it does not pass on.
+
+    `GivenUp` is no error there: the thread is asked again. What anything else raises is reported as
+    before.
+    """
+
+    def __init__(self, others: Callable[[sys.UnraisableHookArgs], object]) -> None:
+        self._others = others
+
+    def __call__(self, unraisable: sys.UnraisableHookArgs) -> None:
+        if unraisable.exc_type is not GivenUp:
+            self._others(unraisable)
+
+    @classmethod
+    def install(cls) -> None:
+        if not isinstance(sys.unraisablehook, cls):
+            sys.unraisablehook = cls(sys.unraisablehook)
+
+
 class WorkThread(threading.Thread, Generic[AnswerT]):
     """A thread with an answer, which can be ended."""
 
@@ -209,6 +229,7 @@ class WorkThread(threading.Thread, Generic[AnswerT]):
 
     def end(self) -> None:
         """Raise in the thread until it ends, but not where it would leave something unfinished."""
+        _QuietInFinalizers.install()
         pause = _FIRST_PAUSE_S
         while self.is_alive() and not self.is_over:
             with self._lock:

@@ -94,6 +94,12 @@ def pytest_configure(config):
 
 
 @pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config):
+    """Return one process more than there are processors: a fifth of the time goes into waiting."""
+    return (os.cpu_count() or 1) + 1
+
+
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     """Distribute whole modules, the longest first, where whole modules are asked for."""
     if config.getoption("dist") == "loadfile":

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from hypothesis import settings
 
-EXAMPLES = 60
+EXAMPLES = 40
 """Examples of a property in the ordinary tests; in those of `--fast`, see `slow_tests.py`."""
 
 

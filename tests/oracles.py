@@ -1,7 +1,7 @@
 """Brute force: slow, obvious, and sharing nothing with what it judges."""
 
 from fractions import Fraction
-from itertools import combinations, permutations
+from itertools import combinations, permutations, product
 
 from dlopt.arithmetic import exact
 from dlopt.problems.iit import Instance
@@ -79,3 +79,14 @@ def fewest_nodes(instance: Instance) -> int | None:
         if least_completion(instance, most) <= instance.absolute_deadline:
             return most
     return None
+
+
+def least_largest_sum(sizes, parts):
+    """Return the least largest sum of a partition into parts, some of which may be empty."""
+    return min(
+        max(
+            sum(size for size, own in zip(sizes, places, strict=True) if own == part)
+            for part in range(parts)
+        )
+        for places in product(range(parts), repeat=len(sizes))
+    )

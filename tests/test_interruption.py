@@ -72,6 +72,35 @@ def test_work_that_is_given_up_ends() -> None:
     assert not workers[0].is_alive()
 
 
+def test_only_what_ends_the_work_is_not_reported_in_finalizers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    reported: list[type[BaseException] | None] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda one: reported.append(one.exc_type))
+    given_up = threading.Event()
+
+    class Endless:
+        def __del__(self) -> None:
+            try:
+                for_ever()
+            finally:
+                given_up.set()
+
+    class Failing:
+        def __del__(self) -> None:
+            raise KeyError("its own")
+
+    def work() -> None:
+        Endless()
+        Failing()
+        for_ever()
+
+    with pytest.raises(TimeoutError):
+        within(SOON, work)
+    assert given_up.wait(PATIENCE_S) and not still_working(PATIENCE_S)
+    assert reported == [KeyError]
+
+
 def test_work_within_work_is_given_up_with_it() -> None:
     inner = []
 

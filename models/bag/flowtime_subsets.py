@@ -61,7 +61,7 @@ class SubsetSearch:
     sequences : tuple of tuple of int, or None
         The best schedule, if it is better than the incumbent.
     bound : Fraction
-        In scaled units: no schedule has a smaller sum of completions.
+        In scaled units: no schedule has a smaller objective.
     """
 
     sequences: Sequences | None

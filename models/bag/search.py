@@ -22,6 +22,7 @@ from dlopt.errors import SolverError
 from dlopt.models.bag.cpsat import CpSatModel, estimate_terms
 from dlopt.models.bag.flowtime_assignment import FlowtimeAssignment, solve_assignment
 from dlopt.models.bag.flowtime_subsets import search_subsets
+from dlopt.models.bag.identical_machines import is_number_partitioning, search_partitions
 from dlopt.models.bag.lns import NeighbourhoodSearch, fractional_jobs, round_relaxation
 from dlopt.models.bag.makespan_bound import MakespanDualBound, bound_makespan
 from dlopt.models.bag.milp import AssignmentMilp
@@ -49,6 +50,7 @@ from dlopt.models.common.lexicographic import (
     LexicographicSearch,
     SearchResult,
 )
+from dlopt.models.common.number_partitioning import NUMBER_PARTITIONING
 from dlopt.result import Limits, Status
 
 Formulation = Literal["cp-sat", "milp", "none"]
@@ -61,7 +63,7 @@ NEIGHBOURHOOD_ROUNDS = 40
 NEIGHBOURHOODS_SHARE = 0.85
 """Share of the time for neighbourhoods before the whole program. Chosen by hand: sizes that need
 them are rarely closed by the whole program."""
-SUBSETS_SHARE = 0.5
+COMPLETE_SEARCH_SHARE = 0.5
 """Share of the time for the search over sets of jobs. Chosen by hand."""
 
 LP_MACHINE_DUALS = "LP relaxation of R||Cmax, certified in integers"
@@ -161,8 +163,8 @@ class ExactSearch(LexicographicSearch[str, Sequences, Fraction]):
         """Solve a level: by a relaxation, neighbourhoods, the whole program."""
         if self.use_relaxations and not self.is_closed(bounds):
             bounds.append(self._solve_relaxation(level))
-        if self.scaled.objective_kind == "flowtime" and self.formulation != "none":
-            self._search_subsets(bounds)
+        if self.formulation != "none" and not self.is_closed(bounds):
+            self._search_completely(level, bounds)
         if self.use_neighbourhoods and not self.is_closed(bounds):
             self._search_neighbourhoods(bounds)
         if self.formulation != "none" and not self.is_closed(bounds):
@@ -183,17 +185,22 @@ class ExactSearch(LexicographicSearch[str, Sequences, Fraction]):
         self.update_incumbent(assignment.sequences)
         return Bound(negated_flowtime(scaled, assignment.bound), ASSIGNMENT)
 
-    def _search_subsets(self, bounds: list[Bound[Fraction]]) -> None:
-        """Search over sets of jobs, for some of the time."""
-        scaled = self.scaled
-        if self.is_closed(bounds):
+    def _search_completely(self, level: str, bounds: list[Bound[Fraction]]) -> None:
+        """Search over sets of jobs where that is a complete search, for some of the time."""
+        scaled, incumbent = self.scaled, self.result.incumbent
+        is_flowtime = scaled.objective_kind == "flowtime"
+        if not (is_flowtime or is_number_partitioning(scaled)):
             return
-        limits = self.budget.left(SUBSETS_SHARE)
+        limits, known = self.budget.left(COMPLETE_SEARCH_SHARE), self.tightest(bounds).value
         stop = inf if limits.time_s is None else time.monotonic() + limits.time_s
-        lower = (scaled.total_release - self.tightest(bounds).value) * scaled.scale
-        found = search_subsets(scaled, self.result.incumbent, lower, stop)
+        if is_flowtime:
+            proof, lower = SUBSETS, (scaled.total_release - known) * scaled.scale
+            found = search_subsets(scaled, incumbent, lower, stop)
+        else:
+            proof, least = NUMBER_PARTITIONING, _units_rounded_down(scaled, -known)
+            found = search_partitions(scaled, incumbent, least, stop)
         self.update_incumbent(found.sequences)
-        bounds.append(Bound(negated_flowtime(scaled, found.bound), SUBSETS))
+        bounds.append(Bound(self._as_level(level, found.bound), proof))
 
     def _round_relaxation(self, dual_bound: MakespanDualBound) -> Sequences:
         """Return the rounded relaxation; jobs that it splits are then assigned by CP-SAT."""

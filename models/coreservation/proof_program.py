@@ -249,12 +249,16 @@ class ProofProgram:
     def _limited(
         self, name: str, load: Sequence[tuple[int, Fraction]], free: dict[int, Fraction]
     ) -> NamedRow:
-        """Return the row by which a load is at most what is free, on machines that are used."""
+        """Return the row by which a load is at most what is free, on machines that are used.
+
+        A machine without a column counts whether it is used or not, as for who checks the row.
+        """
         total = sum(free.values(), ZERO)
         if not self.used:
             return NamedRow(name, tuple(load), None, total, max(total, ONE))
         used = tuple((self.used[j], -room) for j, room in free.items() if room and j in self.used)
-        return NamedRow(name, (*load, *used), None, ZERO, max(total, ONE))
+        always = sum((room for j, room in free.items() if j not in self.used), ZERO)
+        return NamedRow(name, (*load, *used), None, always, max(total, ONE))
 
     def _add_column(
         self, name: str, cost: Fraction, upper: Fraction = ONE, *, is_binary: bool = True

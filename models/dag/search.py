@@ -1,8 +1,9 @@
 """The portfolio of the exact method: schedules and bounds are improved until they meet.
 
 A level of the objective is bounded by the critical path and by work first. Then follow list
-schedules (`forward_backward`), a large neighbourhood search, linear programs over starts
-(`time_indexed_bound`), and at last CP-SAT on the whole model (`program_steps`).
+schedules (`forward_backward`), number partitioning for independent tasks, a large neighbourhood
+search, linear programs over starts (`time_indexed_bound`), and at last CP-SAT on the whole model
+(`program_steps`).
 """
 
 from __future__ import annotations
@@ -25,8 +26,10 @@ from dlopt.models.common.lexicographic import (
     Bound,
     LexicographicSearch,
 )
+from dlopt.models.common.number_partitioning import NUMBER_PARTITIONING, NumberPartitioning
 from dlopt.models.dag.cpsat_alternatives import AlternativesModel
 from dlopt.models.dag.forward_backward import forward_backward_schedules
+from dlopt.models.dag.independent_tasks import is_number_partitioning, partition_schedule
 from dlopt.models.dag.lower_bounds import LowerBounds, compute_heads_tails, compute_lower_bounds
 from dlopt.models.dag.objective import LEVELS, ObjectiveLevel, level_value
 from dlopt.models.dag.program_steps import (
@@ -56,6 +59,8 @@ FIRST_NEIGHBOURHOODS_SHARE = 0.1
 """Share of the time for neighbourhoods before the linear programs. Chosen by hand."""
 TIME_INDEXED_SHARE = 0.4
 """Share of the remaining time for linear programs over starts. Chosen by hand."""
+PARTITIONING_SHARE = 0.4
+"""Share of the remaining time for number partitioning. Chosen by hand."""
 NEIGHBOURHOODS_SHARE = 0.4
 """Share of the remaining time for neighbourhoods before the whole model is solved. Chosen by hand.
 """
@@ -187,6 +192,11 @@ class ExactSearch(LexicographicSearch[ObjectiveLevel, Schedule, int]):
         identical = is_cumulative(scaled) and len(scaled.identical_machines) == 1
         if has_many_jobs(scaled) and identical:
             self._forward_backward(bound)
+        if level == "makespan" and is_number_partitioning(scaled):
+            bounds.append(self._number_partitioning(bound))
+            bound = self.tightest(bounds).value
+            if self.is_proven(bounds):
+                return
         decompose = needs_neighbourhoods(scaled, makespan)
         if decompose and level == "makespan" and not is_cumulative(scaled):
             self._large_neighbourhood_search(level, bound, FIRST_NEIGHBOURHOODS_SHARE)
@@ -292,6 +302,29 @@ class ExactSearch(LexicographicSearch[ObjectiveLevel, Schedule, int]):
             time_is_up = time.monotonic() > start + share * duration
             if self._meets(bound) or time_is_up:
                 break
+
+    def _number_partitioning(self, bound: int) -> Bound[int]:
+        """Improve the incumbent by partitions of the tasks; return the bound that is proven.
+
+        Raises
+        ------
+        TimeoutError
+            If time is up.
+        """
+        scaled = self.scaled
+        sizes = [scaled.cost(job, 0) for job in range(len(scaled.jobs))]
+        search = NumberPartitioning(sizes, scaled.machine_count, bound, self.value)
+
+        def read(known: NumberPartitioning) -> tuple[Schedule | None, Bound[int]]:
+            schedule = known.best and partition_schedule(scaled, known.best)
+            return schedule or None, Bound(known.bound, NUMBER_PARTITIONING)
+
+        with self.watching(read) as report:
+            report(search)
+            search.run(Budget(self.budget.left(PARTITIONING_SHARE)).stop)
+        schedule, proven = read(search)
+        self.update_incumbent(schedule)
+        return proven
 
     def _large_neighbourhood_search(self, level: ObjectiveLevel, bound: int, share: float) -> None:
         """Improve the incumbent in neighbourhoods: jobs that run near one instant are free.

@@ -38,6 +38,8 @@ MODEL_ROLES = {
         "flowtime_subsets",
         "bin_packing",
         "machine_minimisation",
+        "independent_tasks",
+        "identical_machines",
         "branch_and_price",
     ),
     "answers of models and schedules": ("solutions", "schedules", "rounding_feasibility"),

@@ -161,6 +161,20 @@ def test_no_plan_violates_what_is_accepted(data, found, name):
             assert (left - side) * sign >= 0
 
 
+def test_a_machine_that_no_part_may_use_counts_in_its_group():
+    """It has no column, so that what it has free counts whether it is used or not."""
+    pinned = Request("r", 0, 0, 1, 1, (Part(1, machine=0),))
+    instance = Instance((Machine("m", 1), Machine("other", 1)), (pinned,))
+    name = "rejections-then-machines"
+    scaled = ScaledInstance.from_instance(instance, name)
+    program = ProofProgram(scaled, [0, 0], Fraction(3))
+    program.add_capacity()
+    rows = one_sided(program)
+    certificate = stated(program, rows, Fraction(1))
+    assert ShareProgram(instance, name, certificate, scaled.unit, ["0", "0"]).flaw() is None
+    assert any(side == 1 and len(terms) == 2 for _, terms, _, side in rows)
+
+
 @pytest.mark.property
 @share(1 / 4)
 @given(coreservation())

@@ -78,6 +78,7 @@ def test_a_stop_answers_what_was_asked_and_interrupts_jobs(tmp_path: Path) -> No
         serving("--store", str(store), "--log-level", "debug") as (server, address),
         httpx.Client(base_url=address, timeout=60) as client,
     ):
+        assert client.put("/v1/books/lab", json=BOOK).status_code == 201
         job = client.post("/v1/jobs", json=question).json()["id"]
         waiting = client.post("/v1/jobs", json={**question, "seed": 1}).json()["id"]
         host, port = address.removeprefix("http://").split(":")
@@ -89,9 +90,10 @@ def test_a_stop_answers_what_was_asked_and_interrupts_jobs(tmp_path: Path) -> No
             lines = running.iter_lines()
             assert "event: started" in lines
             half.sendall(_head("POST", "/v1/books/lab/ask", len(text)) + text[:5])
+            assert client.get("/healthz").status_code == 200  # the server has read that part
             server.send_signal(signal.SIGTERM)
             half.sendall(text[5:])
-            assert b" 404 " in half.recv(10_000)
+            assert b" 422 " in half.recv(10_000)
             # Both streams end as they should: what is cut raises an error.
             assert "event: ended" in list(lines)
             assert "event: ended" not in list(queued.iter_lines())
@@ -108,6 +110,7 @@ def test_a_stop_answers_what_was_asked_and_interrupts_jobs(tmp_path: Path) -> No
 def test_a_second_interrupt_does_not_wait_for_requests(tmp_path: Path) -> None:
     with serving("--store", str(tmp_path / "a.db")) as (server, address):
         host, port = address.removeprefix("http://").split(":")
+        assert httpx.put(f"{address}/v1/books/lab", json=BOOK, timeout=60).status_code == 201
         with socket.create_connection((host, int(port)), timeout=60) as half:
             half.sendall(_head("POST", "/v1/books/lab/ask", 10) + b"{")
             assert httpx.get(f"{address}/healthz", timeout=60).status_code == 200
