@@ -2,8 +2,10 @@
 
 The requests that arrived last are taken as the forecast of those to come. A part can be given more
 CPU in steps, along the concave majorant of its benefit: step `i` adds the benefit ``v_i``, weighted
-by the priority of the request, and takes ``a_i`` of CPU times time. For a window that starts after
-``lead``, the fluid program is
+by the priority of the request, and takes ``a_i`` of CPU times time. The time is that of the window
+with a `margin` on each side, half as long as windows are on average: a window of that length
+overlaps it if its middle lies in between, and cannot use the CPU either. So a short window takes
+more, for its length, than a long one. For a window that starts after ``lead``, the fluid program is
 
     maximise sum_i v_i x_i  subject to  F(lead) / T sum_i a_i x_i <= C  and  0 <= x_i <= 1,
 
@@ -17,7 +19,7 @@ for a unit of time.
 Where the forecast is exact and parts can be divided, ``C`` is the CPU that is free in the window.
 In a steady state that is ``F(lead)`` times the capacity ``A`` of the machines. The forecast is not
 exact, so that the state says less of what will be left: ``C / F(lead)`` is the geometric mean of
-``A`` and of ``free / F(lead)``, weighted by `STATE_WEIGHT`, times `TARGET_UTILIZATION`.
+``A`` and of ``free / F(lead)``, weighted by `STATE_WEIGHT`, times `TARGET_LOAD`.
 
 The program has one constraint, so that its dual is found by bisection in the sorted steps, without
 a solver. The price follows the load, and what is reserved already: windows that fill early become
@@ -32,7 +34,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate, pairwise
@@ -47,16 +49,20 @@ FORECAST_REQUESTS = 500
 difference of more than one percent."""
 LEAST_FORECAST = 10
 """Requests before which CPU has no price. Measured: 5 to 10 are best, 20 lose one percent."""
-TARGET_UTILIZATION = 0.8
-"""Part of the CPU that later requests can use: rigid parts leave gaps. Measured on seeds 1 to 5 of
-figure 5.9 of Min 2001 (docs/better.md)."""
+MARGIN = 0.5
+"""Margin on each side of a window, by the mean length of windows. Measured like `TARGET_LOAD`: 0.25
+loses half a percent, 0 loses two to four and 1 one."""
+TARGET_LOAD = 1.3
+"""CPU times time that later requests take with their margins, by what they can use: the margins of
+neighbours overlap, and rigid parts leave gaps. Measured on seeds 101 to 104 of figure 5.9 of Min
+2001 with 700 and 1,300 requests (docs/better.md): 1.1 and 1.5 lose up to two percent."""
 SMALLEST = 1e-99
 """Least density and amount of a step: numbers of snapshots are positive, and at most 1e100."""
 LARGEST = 1 / SMALLEST
 """Largest density and amount of a step."""
-STATE_WEIGHT = 0.3
+STATE_WEIGHT = 0.5
 """Weight of what is free in a window in the geometric mean with the capacity. Measured like
-`TARGET_UTILIZATION`: 0.2 to 0.5 differ by half a percent, 1 loses one."""
+`TARGET_LOAD`: 0.35 and 0.7 lose half a percent."""
 
 
 class Share(NamedTuple):
@@ -82,20 +88,24 @@ class ForecastRequest(NamedTuple):
     """When it was decided."""
     lead: float
     """Time from then to its start."""
+    length: float
+    """Length of its window."""
     least: float
     """Mean of the least CPU of its parts."""
     steps: tuple[DemandStep, ...]
 
     @classmethod
-    def of(cls, request: Request, at: Number) -> ForecastRequest:
+    def of(cls, request: Request, at: Number, margin: float) -> ForecastRequest:
         """Return a request that is decided at an instant as the fluid program sees it."""
-        length = float(exact(request.end) - exact(request.start))
+        length = window_length(request)
+        taken = length + 2 * margin
         weight = float(request.priority) / len(request.parts)
         return cls(
             float(at),
             float(exact(request.start) - exact(at)),
+            length,
             sum(float(part.least) / len(request.parts) for part in request.parts),
-            tuple(step for part in request.parts for step in _steps(part, length, weight)),
+            tuple(step for part in request.parts for step in _steps(part, taken, weight)),
         )
 
 
@@ -115,8 +125,8 @@ class BidPrices:
     Examples
     --------
     A request every unit of time, for 4 units of CPU in a window of length 2, announced 10 before:
-    in the mean 8 units are requested. Of 6 that are free 4.8 can be used, so that the price is
-    that of the less important half:
+    with margins of 1 each takes 16 units. If 6 are free per unit of time, 7.8 can be taken, so that
+    the price is that of the more important half:
 
     >>> asked = [
     ...     Request(str(at), at, at + 10, at + 12, 1 + at % 2, (Part(4),)) for at in range(101)
@@ -124,7 +134,7 @@ class BidPrices:
     >>> prices = BidPrices()
     >>> for request in asked:
     ...     prices = prices.with_requests([request], request.arrival)
-    >>> prices.price(6, capacity=6, lead=20), prices.price(12, capacity=12, lead=20)
+    >>> prices.price(6, capacity=6, lead=20), prices.price(13, capacity=13, lead=20)
     (0.125, 0.0)
 
     Nobody comes later than 10 before the start, and what is free then has no price:
@@ -149,7 +159,8 @@ class BidPrices:
             When they are decided, not before those that are known.
         """
         arrived = sorted(requests, key=lambda request: (exact(request.arrival), request.id))
-        new = [ForecastRequest.of(request, at) for request in arrived]
+        margin = _margin([*(one.length for one in self.forecast), *map(window_length, arrived)])
+        new = [ForecastRequest.of(request, at, margin) for request in arrived]
         if self.forecast:  # of what was rejected at a later instant the clock did not stay
             latest = self.forecast[-1].at
             new = [one if one.at >= latest else one._replace(at=latest) for one in new]
@@ -186,7 +197,7 @@ class BidPrices:
         if not self._span or not later:
             return 0.0
         left = float(capacity) ** (1 - STATE_WEIGHT) * (float(free) / later) ** STATE_WEIGHT
-        index = bisect_right(self._taken, TARGET_UTILIZATION * left * self._span)
+        index = bisect_right(self._taken, TARGET_LOAD * left * self._span)
         return -self._steps[index].negative_density if index < len(self._steps) else 0.0
 
     @cached_property
@@ -194,6 +205,11 @@ class BidPrices:
         """The mean of the least CPU of parts: few can use a room that is smaller."""
         count = len(self.forecast)
         return sum(request.least for request in self.forecast) / count if count else 0.0
+
+    @cached_property
+    def margin(self) -> float:
+        """The time before a window, and after it, in which others cannot use what is free."""
+        return _margin([request.length for request in self.forecast])
 
     @cached_property
     def _span(self) -> float:
@@ -209,6 +225,11 @@ class BidPrices:
     def _taken(self) -> list[float]:
         """The CPU times time of the steps up to each, by falling density."""
         return list(accumulate(step.amount for step in self._steps))
+
+
+def window_length(request: Request) -> float:
+    """Return the length of the window of a request."""
+    return float(exact(request.end) - exact(request.start))
 
 
 def useful_shares(part: Part) -> list[Share]:
@@ -243,7 +264,13 @@ def _of_kind(part: Part, size: Fraction) -> Number:
     return near if exact(near) < exact(part.cpu) else part.cpu
 
 
-def _steps(part: Part, length: float, weight: float) -> Iterator[DemandStep]:
+def _margin(lengths: Sequence[float]) -> float:
+    """Return the margin of windows, by the last ones of some lengths."""
+    last = lengths[-FORECAST_REQUESTS:]
+    return MARGIN * sum(last) / len(last) if last else 0.0
+
+
+def _steps(part: Part, taken: float, weight: float) -> Iterator[DemandStep]:
     """Yield the steps of the concave majorant of the benefit of a part, from no CPU on."""
     corners = [(0.0, 0.0)]
     for share in useful_shares(part):
@@ -253,7 +280,7 @@ def _steps(part: Part, length: float, weight: float) -> Iterator[DemandStep]:
         if new[1] > corners[-1][1] and new[0] > corners[-1][0]:
             corners.append(new)
     for (low, before), (high, after) in pairwise(corners):
-        amount = _storable((high - low) * length)
+        amount = _storable((high - low) * taken)
         yield DemandStep(-_storable((after - before) * weight / amount), amount)
 
 

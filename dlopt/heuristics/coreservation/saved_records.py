@@ -45,6 +45,7 @@ class SavedForecast(Record):
 
     at: NonNegative
     lead: NonNegative
+    length: NonNegative
     least: NonNegative
     steps: Items[tuple[Positive, Positive]]
 

@@ -148,12 +148,24 @@ def _plain_entry(entry: Entry) -> PlainData:
 
 def _plain_forecast(one: ForecastRequest) -> PlainData:
     steps = [[-step.negative_density, step.amount] for step in one.steps]
-    return {"at": one.at, "lead": one.lead, "least": one.least, "steps": steps}
+    return {
+        "at": one.at,
+        "lead": one.lead,
+        "length": one.length,
+        "least": one.least,
+        "steps": steps,
+    }
 
 
 def _forecast_request(saved: SavedForecast) -> ForecastRequest:
     steps = (DemandStep(-float(density), float(amount)) for density, amount in saved.steps)
-    return ForecastRequest(float(saved.at), float(saved.lead), float(saved.least), tuple(steps))
+    return ForecastRequest(
+        at=float(saved.at),
+        lead=float(saved.lead),
+        length=float(saved.length),
+        least=float(saved.least),
+        steps=tuple(steps),
+    )
 
 
 def _plain_part(part: Part) -> PlainData:

@@ -20,8 +20,9 @@ from dlopt.generation.coreservation import min5
 from dlopt.heuristics.coreservation.bid_prices import (
     FORECAST_REQUESTS,
     LEAST_FORECAST,
+    MARGIN,
     STATE_WEIGHT,
-    TARGET_UTILIZATION,
+    TARGET_LOAD,
     BidPrices,
     ForecastRequest,
     useful_shares,
@@ -146,14 +147,15 @@ def test_snapshots_without_a_forecast_are_read():
 def test_the_price_is_the_dual_value_of_the_fluid_program(seed, free, lead):
     """By definition: steps of a larger density fit, and with those of the same they do not."""
     asked = busy_stream(seed).requests
-    price = prices_after(asked).price(free, 40, lead)
+    prices = prices_after(asked)
+    price = prices.price(free, 40, lead)
     later = sum(one.start - one.arrival < lead for one in asked) / len(asked)
     later_ones = sum(one.arrival > asked[0].arrival for one in asked)
     span = float(asked[-1].arrival - asked[0].arrival) * len(asked) / later_ones
-    capacity = TARGET_UTILIZATION * (40 * later) ** (1 - STATE_WEIGHT) * free**STATE_WEIGHT
+    capacity = TARGET_LOAD * (40 * later) ** (1 - STATE_WEIGHT) * free**STATE_WEIGHT
 
     def taken(is_counted) -> float:
-        steps = (step for one in asked for step in ForecastRequest.of(one, one.arrival).steps)
+        steps = (step for one in prices.forecast for step in one.steps)
         return later / span * sum(one.amount for one in steps if is_counted(-one.negative_density))
 
     assert taken(lambda density: density > price) <= capacity * (1 + 1e-9)
@@ -183,11 +185,14 @@ def test_prices_of_many_batches_are_those_of_all_requests(ends):
     prices, last, seen = BidPrices(), 0, []
     for end in [*sorted(10 * end for end in ends), len(many)]:
         at = many[end - 1].arrival if end else 0
-        seen += [ForecastRequest.of(one, at) for one in many[last:end]]
+        known = many[max(0, end - FORECAST_REQUESTS) : end]
+        margin = MARGIN * sum(float(one.end - one.start) for one in known) / max(1, len(known))
+        seen += [ForecastRequest.of(one, at, margin) for one in many[last:end]]
         prices, last = prices.with_requests(reversed(many[last:end]), at), end
     whole = BidPrices(seen)
     assert len(whole.forecast) == FORECAST_REQUESTS and prices.forecast == whole.forecast
     assert prices.least_useful_room == whole.least_useful_room
+    assert prices.margin == whole.margin == pytest.approx(margin)
     for free, lead in ((3, 4), (9, 9), (16, 12)):
         assert prices.price(free, 18, lead) == whole.price(free, 18, lead)
 
@@ -196,8 +201,8 @@ def test_prices_of_many_batches_are_those_of_all_requests(ends):
 @given(parts(2), st.floats(0, 3))
 def test_steps_are_the_best_share_at_every_price(part, price):
     """Twin: the largest surplus of all shares, on a fine grid."""
-    request = Request("r", 0, 0, 2, 3, (part,))
-    steps = ForecastRequest.of(request, 0).steps
+    request = Request("r", 0, 0, 1, 3, (part,))
+    steps = ForecastRequest.of(request, 0, 0.5).steps  # of length 2 with its margins
     surplus = sum(max(0.0, (-one.negative_density - price) * one.amount) for one in steps)
 
     def gain(cpu) -> float:
@@ -333,3 +338,50 @@ def test_the_order_in_a_batch_does_not_change_the_price():
         mirrored = mirrored.with_requests(reversed(batch), batch[-1].arrival)
     assert prices.forecast == mirrored.forecast
     assert prices.price(3, 18, 9) == mirrored.price(3, 18, 9) > 0
+
+
+def least_accepted(engine: CoReservation, request: Request) -> float:
+    """Return the least priority with which a request would be accepted, by bisection."""
+    low, high = 0.0, 99.0
+    while high - low > 1e-3:
+        middle = (low + high) / 2
+        if engine.ask(replace(request, priority=middle)).accepted:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def between_others(seed: int, length: int) -> tuple[CoReservation, Request]:
+    """Return an engine of two equal machines, and a request for all of one of them.
+
+    On the second machine others have everything before its window, and after it.
+    """
+    instance = replace(busy_stream(seed), machines=(Machine("a", 10), Machine("b", 10)))
+    engine = decided(instance)
+    start = engine.now + 40
+    end = start + length
+    for name, since, until in (("before", start - 9, start), ("after", end, end + 9)):
+        neighbour = Request(name, engine.now, since, until, 999, (Part(10, machine=1),))
+        assert engine.submit([neighbour])[0].accepted
+    return engine, Request("between", engine.now, start, end, 99, (Part(10),))
+
+
+@pytest.mark.parametrize("length", [1, 2, 6])
+def test_a_share_next_to_others_is_cheaper_by_its_margins(length):
+    """Windows that overlap it in part lose nothing: there is nothing next to it."""
+    engine, request = between_others(3, length)
+    alone, between = (
+        least_accepted(engine, replace(request, parts=(Part(10, machine=machine),)))
+        for machine in (0, 1)
+    )
+    windows = [float(one.end - one.start) for one in engine.requests]
+    margin = MARGIN * sum(windows) / len(windows)
+    assert alone / between == pytest.approx((length + 2 * margin) / length, rel=0.1)
+
+
+def test_a_part_goes_to_the_machine_on_which_others_lose_least():
+    engine, request = between_others(3, 2)
+    assert engine.submit([request])[0].accepted
+    (share,) = [one for one in engine.plan().shares if one.request == request.id]
+    assert share.machine == 1

@@ -38,7 +38,7 @@ IDS = [f"r{k}" for k in range(8)]
 tenths = st.integers(0, 60)
 soon = st.sampled_from([0, 1, 2, 5, 10, 20, 30])
 FORECAST = [
-    {"at": k / 9, "lead": k % 4, "least": 1, "steps": [[k % 7 / 9 + 0.1, 3 + k % 5]]}
+    {"at": k / 9, "lead": k % 4, "length": 2, "least": 1, "steps": [[k % 7 / 9 + 0.1, 3 + k % 5]]}
     for k in range(30)
 ]
 """Requests that have arrived, so that CPU has a price from the beginning."""
