@@ -64,8 +64,12 @@ class AllocationLedger:
         return self._spans[request.id][part]
 
     def spans(self, request: str) -> Mapping[int, Span]:
-        """Return the span of each part of a request; none if nothing is allocated to it."""
-        return self._spans.get(request, {})
+        """Return the span of each part of a request, in the order of the parts.
+
+        Empty if nothing is allocated to it. A snapshot does not keep the order in which the parts
+        were placed, so that no later decision may depend on it.
+        """
+        return dict(sorted(self._spans.get(request, {}).items()))
 
     def trial(self, calendar: ResourceCalendar) -> AllocationLedger:
         """Return a ledger without a share, on another calendar."""

@@ -16,7 +16,7 @@ def archived(state: EngineState) -> Archive[Decision, Share]:
         Share(entry.request.id, part, span.machine, span.amount)
         for entry in over
         if entry.decision.accepted
-        for part, span in sorted(state.ledger.spans(entry.request.id).items())
+        for part, span in state.ledger.spans(entry.request.id).items()
     )
     for entry in over:
         del state.entries[entry.request.id]

@@ -49,7 +49,7 @@ def current_state(state: EngineState) -> CurrentState | None:
     shares = tuple(
         Share(request.id, part, span.machine, span.amount)
         for request in requests
-        for part, span in sorted(state.ledger.spans(request.id).items())
+        for part, span in state.ledger.spans(request.id).items()
     )
     plan = Solution(decisions, shares)
     if not requests:

@@ -7,6 +7,7 @@ stages and `b` intervals a node, and there may be `N` numbers to try.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
@@ -130,18 +131,32 @@ class ReferenceTaskPlanner:
                 node = min(ready, key=lambda node: free[node][1])
                 stop = free.pop(node)[1]
                 amount = (stop - clock) / self.unit
-                sent, done = clock + amount * self.tau, stop
+                sent, fills = clock + amount * self.tau, True
                 if sent >= until:
-                    amount, sent = min(amount, (until - clock) / self.tau), until
-                    done = min(stop, sent + amount * self.chi)
-                if amount >= left:
-                    amount, sent = left, min(sent, clock + left * self.tau)
-                    done = min(stop, sent + amount * self.chi)
-                if amount > negligible:
-                    chunks.append(TimedChunk(node, amount, clock, sent, done))
-                    clock = sent
-                    left -= amount
+                    amount, sent, fills = min(amount, (until - clock) / self.tau), until, False
+                if amount <= negligible:
+                    continue
+                if amount >= left or self._fits(left, clock, until, stop):
+                    amount, sent, fills = left, min(until, clock + left * self.tau), False
+                if self.tau and sent == clock:  # it takes less time than floats can tell
+                    sent = math.nextafter(clock, math.inf)
+                done = stop if fills else min(stop, sent + amount * self.chi)
+                if done == clock:
+                    done = math.nextafter(clock, math.inf)
+                chunks.append(TimedChunk(node, amount, clock, sent, done))
+                clock = sent
+                left -= amount
         return left, chunks
+
+    def _fits(self, load: Number, start: Number, until: Number, stop: Number) -> bool:
+        """Tell whether floats are so close that a load may be sent and computed in time."""
+        if not self.float_tolerance:
+            return False
+        unit, tau = self.unit, self.tau
+        return (
+            load * unit <= stop + 4 * math.ulp(stop) - start
+            and load * tau <= until + 4 * math.ulp(until) - start
+        )
 
 
 def merged_intervals(intervals: Iterable[Interval], lo: Number, hi: Number) -> list[Interval]:

@@ -12,6 +12,15 @@ exchange two neighbours. So one more node never does harm in a stage where nodes
 the order in which they are added. Elsewhere nothing is proven; there a stage is *relaxed*: all its
 nodes are assumed to be free as soon as one is. What is done with that grows with the nodes, and is
 no less than what can be done, so that bisection tells which numbers of nodes are too few.
+
+In floats a gap may be a rounding too short for the last chunk of a load. What would be left of it
+takes less time than instants can tell apart, so that other chunks would be planned over it. So what
+ends up to `ROUNDING_UNITS` units in the last place after its gap is one chunk, which is stated to
+end with the gap. In exact numbers it ends later: by these 4 units; by half a unit for each of three
+roundings in the comparison, and a unit for that of the latest end; and by half a unit for each of
+the load, the costs, the start and the end of the gap, since a float stands for the decimal that it
+prints. That is less than 9 of the 64 units that the checker allows. All other chunks last for one
+unit at the least, on the channel, too, unless transmissions take no time at all.
 """
 
 from __future__ import annotations
@@ -19,6 +28,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import chain
+from math import inf, nextafter, ulp
 from typing import NamedTuple, TypeAlias
 
 from dlopt.arithmetic import Number
@@ -26,6 +36,10 @@ from dlopt.heuristics.multistage.busy_intervals import TimedChunk
 from dlopt.heuristics.multistage.node_groups import Positions
 
 Stage: TypeAlias = tuple[Number, Number, Number]
+
+ROUNDING_UNITS = 4
+"""Units in the last place by which a chunk may end after its gap, in floats. Chosen by hand: more
+than a sum of a few instants is off by, and far below the 64 that the checker allows."""
 
 
 def stages(channel: list[Number], lo: Number, deadline: Number) -> Iterator[Stage]:
@@ -133,10 +147,11 @@ class StageDispatcher:
         `negligible` is load that need not be sent; 0 in exact numbers.
     """
 
-    __slots__ = ("chi", "negligible", "tau", "unit")
+    __slots__ = ("chi", "is_rounded", "negligible", "tau", "unit")
 
     def __init__(self, tau: Number, chi: Number, negligible: Number) -> None:
         self.tau, self.chi, self.unit, self.negligible = tau, chi, tau + chi, negligible
+        self.is_rounded = isinstance(self.unit, float)
 
     def relaxed_remainder(self, members: list[StageNodes], until: Number, left: Number) -> Number:
         """Return a lower bound on what is left: as if all were free as soon as one is."""
@@ -205,7 +220,8 @@ class StageDispatcher:
             When the channel is free again, how many were served, and what is left: all of them,
             unless `limit` comes first, or nothing is left, or too little time to send.
         """
-        tau, unit, negligible = self.tau, self.unit, self.negligible
+        tau, unit, negligible, is_rounded = self.tau, self.unit, self.negligible, self.is_rounded
+        latest, latest_sent = self._latest(stop), self._latest(until)
         begun, count, amount = clock, 0, negligible
         if limit is None:
             limit = until
@@ -218,14 +234,18 @@ class StageDispatcher:
             if amount <= negligible:
                 break
             count += 1
-            if amount >= left:
-                amount, sent = left, min(sent, clock + left * tau)
+            if amount >= left or (
+                is_rounded and left * unit <= latest - clock and left * tau <= latest_sent - clock
+            ):
+                amount, sent = left, min(until, clock + left * tau)
+            if sent <= clock and tau:
+                sent = nextafter(clock, inf)
             left -= amount
             clock = sent
             if clock >= limit or left <= negligible:
                 break
         if count:
-            end = min(stop, clock + amount * self.chi) if left <= negligible else stop
+            end = self._end(begun, clock, amount, stop) if left <= negligible else stop
             made.append(ServiceRun(groups_served, count, begun, clock, stop, end, until))
         return clock, count, left
 
@@ -233,22 +253,37 @@ class StageDispatcher:
         self, runs: list[ServiceRun], order: list[int], left: Number
     ) -> Iterator[TimedChunk]:
         """Yield the chunks of a load that was dispatched so, by the same computation again."""
-        tau, unit = self.tau, self.unit
+        tau, unit, is_rounded = self.tau, self.unit, self.is_rounded
         for run in runs:
             clock, stop, until = run.start, run.stop, run.until
+            latest, latest_sent = self._latest(stop), self._latest(until)
             for place in run.positions:
-                end = stop
                 amount = (stop - clock) / unit
                 sent = clock + amount * tau
-                if sent >= until:
+                is_shorter = sent >= until
+                if is_shorter:
                     amount, sent = min(amount, (until - clock) / tau), until
-                    end = min(stop, sent + amount * self.chi)
-                if amount >= left:
-                    amount, sent = left, min(sent, clock + left * tau)
-                    end = min(stop, sent + amount * self.chi)
+                if amount >= left or (
+                    is_rounded
+                    and left * unit <= latest - clock
+                    and left * tau <= latest_sent - clock
+                ):
+                    amount, sent, is_shorter = left, min(until, clock + left * tau), True
+                if sent <= clock and tau:
+                    sent = nextafter(clock, inf)
+                end = self._end(clock, sent, amount, stop) if is_shorter else stop
                 yield TimedChunk(order[place], amount, clock, sent, end)
                 left -= amount
                 clock = sent
+
+    def _latest(self, instant: Number) -> Number:
+        """Return until when what should end at an instant may end in exact numbers."""
+        return instant + ROUNDING_UNITS * ulp(instant) if self.is_rounded else instant
+
+    def _end(self, start: Number, sent: Number, amount: Number, stop: Number) -> Number:
+        """Return when a chunk is computed that has been sent."""
+        end = min(stop, sent + amount * self.chi)
+        return end if end > start else nextafter(start, inf)
 
 
 def may_free_out_of_order(members: list[StageNodes]) -> bool:

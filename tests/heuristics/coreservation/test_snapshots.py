@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dlopt import CoReservation
-from dlopt.errors import InvalidInstanceError, NotApplicableError
+from dlopt.errors import DloptError, InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.coreservation.algorithm_names import NAMES
 from dlopt.problems.coreservation import Holding, Machine, Part, Request, batches, linear
 from tests.strategies_coreservation import any_numbers
@@ -74,6 +74,90 @@ def test_every_later_decision_is_equal(instance, name, data):
     if twin is not None:
         assert repr(twin.plan()) == repr(engine.plan())
         assert twin.snapshot() == engine.snapshot()
+
+
+capacities = st.integers(4, 6)
+parts_of_equal_shares = st.lists(st.integers(0, 3), min_size=2, max_size=3, unique=True).map(
+    lambda least: tuple(Part(9, cpu, linear()) for cpu in least)
+)
+other_parts = st.lists(
+    st.builds(Part, capacities, st.integers(0, 2), st.just(linear())), min_size=1
+)
+any_parts = parts_of_equal_shares | other_parts.map(tuple)
+
+
+@st.composite
+def requests(draw, parts=any_parts):
+    """Return a request that begins at 2 at the earliest."""
+    name = draw(st.sampled_from("abcd"))
+    start, end = draw(st.integers(2, 4)), draw(st.integers(5, 9))
+    return wanted(name, start, end, *draw(parts), priority=draw(st.integers(1, 2)))
+
+
+numbers = st.sets(st.integers(0, 5), max_size=3).map(sorted)
+calls = st.one_of(
+    st.tuples(st.just("submit"), st.lists(requests(), min_size=1, max_size=2)),
+    st.tuples(st.sampled_from(["add", "fail", "remove", "repair"]), numbers),
+    st.tuples(st.sampled_from(["cancel", "advance", "change", "finished"]), requests()),
+)
+few_calls = st.lists(calls, max_size=2)
+
+
+@st.composite
+def calls_around_a_failure(draw):
+    """Return calls: a request gets all of each of several machines, and all of these fail."""
+    sizes = st.lists(capacities, min_size=2, max_size=3)
+    alone = draw(requests(parts_of_equal_shares))
+    return (
+        *draw(few_calls),
+        ("submit", [alone]),
+        *draw(few_calls),
+        ("add", draw(sizes)),
+        ("fail", [0, 1, 2]),
+        *draw(few_calls),
+    )
+
+
+def outcome_of(engine, call):
+    """Return the answer to a call, or the message of the error."""
+    verb, one = call
+    try:
+        if verb == "add":
+            first = engine.machine_count
+            added = [Machine(f"m{first + k}", capacity) for k, capacity in enumerate(one)]
+            return engine.resources(add=added)
+        if verb in ("fail", "remove", "repair"):
+            return engine.resources(**{verb: [j for j in one if j < engine.machine_count]})
+        arguments = {"cancel": ["id"], "advance": ["start"], "finished": ["id", "end"]}
+        given_ = [getattr(one, name) for name in arguments[verb]] if verb in arguments else [one]
+        return getattr(engine, verb)(*given_)
+    except DloptError as error:
+        return str(error)
+
+
+@pytest.mark.property
+@given(st.sampled_from(SOUND), capacities, st.integers(2, 3), calls_around_a_failure())
+def test_a_book_that_is_restored_before_each_call_gives_equal_answers(name, cpu, count, verbs):
+    """In the order of the parts, too, where parts of equal shares were placed in another one."""
+    engine = CoReservation([Machine(f"m{j}", cpu) for j in range(count)], name)
+    for call in verbs:
+        again = CoReservation.restore(json.loads(json.dumps(engine.snapshot())))
+        assert outcome_of(again, call) == outcome_of(engine, call)
+        assert again.snapshot() == engine.snapshot()
+
+
+@pytest.mark.parametrize("name", ["co-rspb", "co-rsbfr", "priced"])
+def test_parts_with_equal_shares_are_moved_in_their_order(name):
+    """The part that accepts less is placed last; both get all that a machine has."""
+    engine = CoReservation([Machine("a", 4), Machine("b", 4)], name)
+    engine.submit([wanted("r", 5, 9, Part(6, 2, linear()), Part(6, 3, linear()))])
+    assert [share.machine for share in engine.plan().shares] == [1, 0]
+    engine.resources(add=[Machine("c", 4), Machine("d", 6)])
+    again = CoReservation.restore(json.loads(json.dumps(engine.snapshot())))
+    for book in (engine, again):
+        assert book.resources(fail=[0, 1]).moved == ("r",)
+        assert [(share.machine, share.cpu) for share in book.plan().shares] == [(2, 4), (3, 4)]
+    assert again.snapshot() == engine.snapshot()
 
 
 def edited(*path, value=None, drop=False):

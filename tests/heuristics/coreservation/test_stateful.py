@@ -94,6 +94,8 @@ class Engine(RuleBasedStateMachine):
         )
 
     def draw_parts(self, data):
+        if data.draw(st.booleans()):
+            return self.draw_parts_with_equal_shares(data)
         parts = []
         for _ in range(data.draw(st.integers(1, 2))):
             cpu, shape = data.draw(st.integers(1, 50)), data.draw(st.integers(0, 3))
@@ -103,6 +105,12 @@ class Engine(RuleBasedStateMachine):
             least = None if shape == 0 else self.of_tenths(cpu * data.draw(st.integers(0, 4)) // 4)
             parts.append(Part(self.of_tenths(cpu), least, benefit, machine))
         return tuple(parts)
+
+    def draw_parts_with_equal_shares(self, data):
+        """Return parts that get all that a machine has, placed in another order than theirs."""
+        least = data.draw(st.lists(st.integers(0, 3), min_size=2, max_size=3))
+        asked = self.of_tenths(100)
+        return tuple(Part(asked, self.of_tenths(10 * one), linear()) for one in least)
 
     def draw_request(self, data, name=None, start=None):
         now = self.engine.now
@@ -245,11 +253,18 @@ class Engine(RuleBasedStateMachine):
 
     @rule(data=st.data())
     def resources(self, data):
-        numbers = st.lists(st.integers(0, len(self.machines) - 1), max_size=1)
-        change = {verb: data.draw(numbers) for verb in ("remove", "fail", "repair")}
-        self.serial += 1
-        add = [Machine(f"m{self.serial}", self.draw_capacity(data))]
-        add = add if data.draw(st.booleans()) and len(self.machines) < 5 else []
+        machines = st.integers(0, len(self.machines) - 1)
+        most = {"remove": 1, "fail": 3, "repair": 1}
+        change = {
+            verb: data.draw(st.lists(machines, max_size=count, unique=True))
+            for verb, count in most.items()
+        }
+        add = []
+        for _ in range(data.draw(st.integers(0, max(0, min(2, 6 - len(self.machines)))))):
+            self.serial += 1
+            add.append(Machine(f"m{self.serial}", self.draw_capacity(data)))
+        if data.draw(st.booleans()):
+            self.restore_the_twin(data.draw(st.sampled_from(COPIES)))
         done = self.call("resources", add=add, **change)
         if done is not None:
             self.machines += add
@@ -295,6 +310,9 @@ class Engine(RuleBasedStateMachine):
         assert left == set(self.alive)
 
     @rule(copied=st.sampled_from(COPIES))
+    def copy_to_the_twin(self, copied):
+        self.restore_the_twin(copied)
+
     def restore_the_twin(self, copied):
         self.twin = copied(self.engine)
 

@@ -1,5 +1,6 @@
 """Hints around reservations are replayed, and plans in floats leave room for reservations."""
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 
@@ -177,6 +178,18 @@ def test_the_windows_of_a_model_in_floats_are_wider_than_those_of_plans(load, go
     assert (plan is not None) is good
     if good:
         assert violations(scaled.instance, plan, 1e-6) == ()
+
+
+@pytest.mark.parametrize("units", [0, 1, 2])
+def test_a_chunk_in_a_gap_that_is_a_rounding_too_short_is_replayed(units):
+    """As `multi-stage` states it: the whole load, until the reservation begins."""
+    start = DATE + 4 / 3 - units * math.ulp(DATE)
+    instance = around(
+        1, 1.0, 3.0, (DATE, 1 / 3, 20.0), held=((DATE, start, start, start + 4, (0,)),)
+    )
+    hint = dlopt.solve(instance, "multi-stage").solution
+    assert [chunk.load for chunk in hint.chunks] == [1 / 3]
+    assert replayed(hint, instance) is not None
 
 
 def test_a_plan_within_the_wider_windows_is_stated_as_early_as_it_can_be():
