@@ -27,8 +27,8 @@ from dlopt.models.common.lexicographic import (
     LexicographicSearch,
 )
 from dlopt.models.common.number_partitioning import NUMBER_PARTITIONING, NumberPartitioning
-from dlopt.models.dag.cpsat_alternatives import AlternativesModel
 from dlopt.models.dag.completion_bounds import scaled_for_objective
+from dlopt.models.dag.cpsat_alternatives import AlternativesModel
 from dlopt.models.dag.forward_backward import forward_backward_schedules
 from dlopt.models.dag.independent_tasks import is_number_partitioning, partition_schedule
 from dlopt.models.dag.lower_bounds import LowerBounds, compute_heads_tails, compute_lower_bounds
