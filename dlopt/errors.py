@@ -295,7 +295,7 @@ def short_text(value: object, *, as_json: bool = False) -> str:
     """
     try:
         part = _part(value)
-        if as_json and (part is None or isinstance(part, bool | float | list | dict)):
+        if as_json and (part is None or isinstance(part, bool | float | list | tuple | dict)):
             text = json.dumps(part, ensure_ascii=False, default=str)
         else:
             text = repr(part) if isinstance(part, str) else str(part)

@@ -165,6 +165,8 @@ def fault_to_data(fault: Fault) -> dict[str, object]:
     --------
     >>> fault_to_data(Fault("k", 0, "must be positive"))
     {'path': 'k', 'rule': 'must be positive', 'value': 0}
+    >>> fault_to_data(Fault("etc", ((None,),), "must have a machine"))["value"]
+    '[[null]]'
     """
     data: dict[str, object] = {"path": fault.path[:_MAX_TEXT_CHARS], "rule": fault.rule}
     return data if fault.value is MISSING else {**data, "value": _value_to_data(fault.value)}
@@ -180,7 +182,9 @@ def _value_to_data(value: object) -> str | float | bool | None:
         return value
     if isinstance(value, float) and math.isfinite(value):
         return value
-    return str(value) if isinstance(value, Fraction) and _is_short(value) else short_text(value)
+    if isinstance(value, Fraction) and _is_short(value):
+        return str(value)
+    return short_text(value, as_json=True)
 
 
 def _is_short(value: Fraction) -> bool:

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from dlopt.backends.linear_program import LinearProgram, Row, whole_multiple
 
 _MULTIPLIER_BITS = 64
-"""Binary digits of a multiplier that rounding keeps, beyond those of the scale of its row."""
+"""Binary digits of a multiplier that rounding keeps, beyond those of the scales of rows."""
 _TERM_BITS = 32
 """Binary digits to which the product of a multiplier and its row's largest coefficient is kept."""
 _MAX_COMMON_DENOMINATOR = 1 << 256
@@ -98,7 +98,7 @@ class SafeDualBound:
         """Return the multipliers of a solver, rounded to integers over a common unit.
 
         Those of a side that the row does not have become 0, all are rounded to the digits that
-        their row needs; bounds are computed from the rounded numbers alone.
+        the row with the most digits needs; bounds are computed from the rounded numbers alone.
         """
         unit = self.common << self.digits
         terms = []

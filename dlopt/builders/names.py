@@ -100,7 +100,8 @@ class Names:
         if found is None:
             similar = difflib.get_close_matches(str(name), self._indices, n=1)
             hint = f"; did you mean {similar[0]}?" if similar else ""
-            raise InvalidInstanceError([Fault(self.kind, name, f"is not known{hint}")])
+            rule = f"is not known{hint}" if isinstance(name, str) else "must be a name, as added"
+            raise InvalidInstanceError([Fault(self.kind, name, rule)])
         return found
 
     def optional_index(self, name: str | None) -> int | None:

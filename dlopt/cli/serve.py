@@ -78,10 +78,13 @@ def serve(
     rate: Annotated[
         float, _number("--rate", "N", 0, "Requests a second of one client; 0 for no limit.")
     ] = 0.0,
-    books: Annotated[int, _number("--books", "N", 1, "Books.")] = 1_000,
-    nodes: Annotated[int, _number("--nodes", "N", 1, "Nodes or machines of a book.")] = 10_000,
+    books: Annotated[int, _number("--books", "N", 1, "Books, at the most.")] = 1_000,
+    nodes: Annotated[
+        int, _number("--nodes", "N", 1, "Nodes or machines of a book, at the most.")
+    ] = 10_000,
     decisions: Annotated[
-        int, _number("--decisions", "N", 1, "Decisions of a book that are not archived.")
+        int,
+        _number("--decisions", "N", 1, "Decisions of a book that are not archived, at the most."),
     ] = 100_000,
     question_time: Annotated[
         float,

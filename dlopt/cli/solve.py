@@ -200,12 +200,16 @@ def _to_data(instance: Header, result: Result[Any]) -> dict[str, Any]:
 def _print_result(instance: Header, result: Result[Any], *, fractions: bool) -> None:
     from dlopt import registry
     from dlopt.cli import result_tables
+    from dlopt.presentation.schedule_remarks import schedule_remarks
 
     goal = registry.problem(instance.problem).module.OBJECTIVES[result.objective]
     text = result_tables.headline(result, goal.sense, goal.senses)
     out.print(text, soft_wrap=not out.is_terminal)
     if result.reason is not None:
         out.print(printable(result.reason), markup=False, soft_wrap=not out.is_terminal)
+    for remark in schedule_remarks(instance, result.solution):
+        if remark not in (result.reason or ""):
+            out.print(printable(remark), markup=False, soft_wrap=not out.is_terminal)
     for violation in result_tables.violations(instance, result, result.violations):
         out.print(violation)
     if result.solution is not None:

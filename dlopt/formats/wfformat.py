@@ -82,6 +82,11 @@ def from_data(data: object) -> TaskGraph:
     return reader.builder.graph(named, unit="amount", facts=facts)
 
 
+def size_key(file: Mapping[str, object]) -> str:
+    """Return the field that has the size of a file; its name changed with schema 1.5."""
+    return "size" if "size" in file else "sizeInBytes"
+
+
 class _WorkflowReader:
     def __init__(self, builder: TaskGraphBuilder) -> None:
         self.builder = builder
@@ -101,7 +106,7 @@ class _WorkflowReader:
             name, size = self.text(place, file, "id"), self.amount(place, file)
             if self.sizes.setdefault(name, size) != size:
                 rule = f"must be {self.sizes[name]} as before: one file has that id"
-                self.builder.fault(f"{place}.id", size, rule)
+                self.builder.fault(f"{place}.{size_key(file)}", size, rule)
         path = "workflow.execution.tasks"
         times = {}
         for place, task in self.objects(execution.get("tasks", MISSING), path):
@@ -144,7 +149,7 @@ class _WorkflowReader:
                 elif self.outputs[name].setdefault(known, size) != size:
                     first = self.outputs[name][known]
                     rule = f"must be {first} as before: the task writes one file of that name"
-                    self.builder.fault(f"{at}.name", size, rule)
+                    self.builder.fault(f"{at}.{size_key(file)}", size, rule)
         return workflow.get("makespanInSeconds")
 
     def task(self, place: str, name: str, work: Number, task: Mapping[str, Any]) -> None:
@@ -185,7 +190,7 @@ class _WorkflowReader:
         return self.builder.amount(f"{place}.{key}", task.get(key, MISSING), what="run time")
 
     def amount(self, place: str, file: Mapping[str, Any]) -> Number:
-        key = "size" if "size" in file else "sizeInBytes"
+        key = size_key(file)
         return self.builder.amount(f"{place}.{key}", file.get(key, MISSING))
 
     def object(self, value: Any, path: str) -> Mapping[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from dlopt.arithmetic import FLOATING, Number, exact, shown
+from dlopt.plotting.bar_labels import bar_names, named_bar
 from dlopt.plotting.gantt import Gantt
 from dlopt.plotting.pages import Page
 from dlopt.plotting.style import (
@@ -69,8 +70,9 @@ class StreamChart:
         self.instance, self.solution, self.page = instance, solution, page
         self.violations = violations
         self.shade = {task.id: number for number, task in enumerate(instance.tasks)}
-        self.names = _names([task.id for task in instance.tasks], 8)
-        rows_of = _names([task.id for task in instance.tasks], 14)
+        ids = [task.id for task in instance.tasks]
+        self.names = dict(zip(ids, bar_names(ids), strict=True))
+        rows_of = dict(zip(ids, short_names(ids, 14), strict=True))
         self.accepted = {d.task for d in solution.decisions if d.accepted}
         self.windows = instance.tasks if len(instance.tasks) <= MAX_TASK_ROWS else ()
         more = self.extra_rows()
@@ -192,28 +194,23 @@ class StreamChart:
     def _sending(self) -> Iterator[Bar]:
         for turn, (chunk, lane) in enumerate(zip(self.sent, self.lane, strict=True)):
             if lane == 0:
-                yield Bar(self.channel, *_sending(chunk), self._name(chunk), turn)
+                yield self._named(chunk, Bar(self.channel, *_sending(chunk), shade=turn))
             yield Bar(self.row[chunk.node], *_sending(chunk), shade=turn)
 
     def _overlapping(self) -> Iterator[Bar]:
         """Yield transmissions that overlap others, in rows of their own."""
-        until: dict[int, float] = {}
         for turn, (chunk, lane) in enumerate(zip(self.sent, self.lane, strict=True)):
             if lane > 0:
-                start, end = _sending(chunk)
-                # Two names on one place could be read by nobody.
-                name = self._name(chunk) if until.get(lane, start) <= start + self.tolerance else ""
-                until[lane] = max(end, until.get(lane, end))
-                yield Bar(self.channel + lane, start, end, name, turn)
+                yield self._named(chunk, Bar(self.channel + lane, *_sending(chunk), shade=turn))
 
     def _computing(self) -> Iterator[Bar]:
         for chunk in self.sent:
             start, end = float(chunk.computation_start), float(chunk.computation_end)
             shade = self.shade.get(chunk.task, 0)
-            yield Bar(self.row[chunk.node], start, end, self._name(chunk), shade)
+            yield self._named(chunk, Bar(self.row[chunk.node], start, end, shade=shade))
 
-    def _name(self, chunk: Chunk) -> str:
-        return self.names.get(chunk.task) or clean(chunk.task, 8)
+    def _named(self, chunk: Chunk, bar: Bar) -> Bar:
+        return named_bar(bar, self.names.get(chunk.task) or bar_names([chunk.task])[0])
 
     def _violation_bars(self) -> Iterator[Bar]:
         """Yield the violations that have a place on the chart: a resource and an interval.
@@ -244,10 +241,17 @@ class StreamChart:
                 joined.append(bar)
         yield from joined
 
+    def _misses(self) -> int:
+        """Return how many tasks were accepted without a promise, and end late."""
+        if not isinstance(self.instance, Instance):
+            return 0
+        return int(objective(self.instance, self.solution, "misses"))
+
     def _subtitle(self, note: str) -> str:
         utilization = float(self.objective_value("utilization"))
         parts = [
             f"{len(self.accepted):,} of {len(self.instance.tasks):,} tasks accepted",
+            *([f"{misses:,} late"] if (misses := self._misses()) else []),
             *self.extra_statistics(),
             f"load {shown(self.objective_value('accepted-load'))}",
             f"utilization {utilization:.1%}",
@@ -356,10 +360,6 @@ def assign_lanes(
         ends[row : row + 1] = [max([end, *ends[row : row + 1]])]
         found.append(row)
     return found
-
-
-def _names(ids: Sequence[str], most: int) -> dict[str, str]:
-    return dict(zip(ids, short_names(ids, most), strict=True))
 
 
 def _sending(chunk: Chunk) -> tuple[float, float]:

@@ -10,10 +10,10 @@ from typing import NamedTuple
 from matplotlib.figure import Figure
 
 from dlopt.arithmetic import shown
+from dlopt.plotting.bar_labels import bar_names, named_bar
 from dlopt.plotting.grouped_gantt import (
     GroupedGantt,
     MachineGroup,
-    overlapping,
     time_span,
 )
 from dlopt.plotting.pages import Page
@@ -185,24 +185,22 @@ class BagChart:
     def _tasks(self, priority: str) -> Iterator[Bar]:
         """Yield the tasks of a priority class on their machines, and in their own rows."""
         named = len(self.runs) <= MAX_NAMED
-        names = short_names([task.id for task in self.tasks], 12)
-        overlapped = overlapping([(run.machine, run.start, run.end) for run in self.runs])
-        for index, run in enumerate(self.runs):
-            task = self.tasks[run.task]
-            if task.priority == priority:
-                # Two names on one place could be read by nobody.
-                name = names[run.task] if named and index not in overlapped else ""
-                yield Bar(self.chart.row[run.machine], run.start, run.end, name)
+        names = bar_names([task.id for task in self.tasks])
+        for run in self.runs:
+            if self.tasks[run.task].priority == priority:
+                bar = Bar(self.chart.row[run.machine], run.start, run.end)
+                yield named_bar(bar, names[run.task]) if named else bar
                 if self.windows:
                     yield Bar(run.task, run.start, run.end)
 
     def _places(self) -> None:
         """Write the machines of tasks into their rows."""
         last = self._makespan()
+        names = short_names([machine.id for machine in self.machines], 12)
         for run in self.runs if self.windows and len(self.machines) > 1 else ():
             if len(self.of[run.task]) == 1:
                 lines = [line for line in (self.due[run.task], last) if line is not None]
-                name = clean(self.machines[run.machine].id, 12)
+                name = names[run.machine]
                 self.chart.caption(Bar(run.task, run.start, run.end, name), lines)
 
     def _late(self) -> Iterator[Bar]:
@@ -224,8 +222,9 @@ class BagChart:
     def _list_dropped(self) -> None:
         """Write the names of dropped tasks, as many as fit."""
         if self.absent:
-            names = ", ".join(clean(self.tasks[index].id, 12) for index in self.absent[:60])
-            self.chart.note(len(self.chart.rows) - 1, f"{len(self.absent):,}: {names}")
+            names = short_names([task.id for task in self.tasks], 12)
+            dropped = [names[index] for index in self.absent]
+            self.chart.listing(len(self.chart.rows) - 1, dropped)
 
     def _violation_bars(self) -> Iterator[Bar]:
         """Yield the violations that have a place: an interval on a machine, or a task that runs."""

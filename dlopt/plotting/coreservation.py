@@ -15,6 +15,7 @@ from matplotlib.lines import Line2D
 from dlopt.arithmetic import Number, shown
 from dlopt.plotting.admission import assign_lanes
 from dlopt.plotting.axis_labels import with_unit
+from dlopt.plotting.bar_labels import BarName, bar_names, named_bar
 from dlopt.plotting.cpu_blocks import BlockSegment, CpuBlock, colours_of_windows, stack_blocks
 from dlopt.plotting.gantt import Gantt
 from dlopt.plotting.pages import Page
@@ -99,7 +100,7 @@ class StackedGantt(Gantt):
         self,
         look: BarStyle,
         pieces: Sequence[BlockSegment],
-        names: Sequence[str],
+        names: Sequence[BarName],
         shades: Mapping[int, int],
     ) -> None:
         """Draw the segments of blocks of one kind, each request's name on its longest segment."""
@@ -129,7 +130,8 @@ class StackedGantt(Gantt):
         )
         self.styles.setdefault(look.label, look)
         for _, piece in best.values() if names else ():
-            self._name(piece, names[piece.request])
+            face = look.faces[shades.get(piece.request, 0)]
+            self._name(piece, names[piece.request], face)
 
     def capacity(self, row: int, steps: Sequence[tuple[Number, Number]]) -> None:
         """Draw the capacity of a machine as a step function over its usage."""
@@ -178,32 +180,24 @@ class StackedGantt(Gantt):
                 "right",
                 (bar.start - first) * self.scale,
             )
+        paper = {"facecolor": "#FFFFFF", "edgecolor": "none", "pad": 0.8}
         self.axes.text(
             at,
             float(self.tops[bar.row] + self.heights[bar.row] / 2),
             fitted(bar.text, SMALL, room - 0.05),
             fontsize=SMALL,
             color=FAINT,
+            bbox=paper,
             ha=side,
             va="center_baseline",
             zorder=2,
         )
 
-    def _name(self, piece: BlockSegment, name: str) -> None:
+    def _name(self, piece: BlockSegment, name: BarName, face: str) -> None:
         high, low = self.height(piece.row, piece.high), self.height(piece.row, piece.low)
         size = min(SMALL, (low - high) * 72 * 0.8)
-        if text_width(name, size) > (piece.end - piece.start) * self.scale - 0.04:
-            return
-        self.axes.text(
-            (piece.start + piece.end) / 2,
-            (high + low) / 2,
-            name,
-            fontsize=size,
-            color=INK,
-            ha="center",
-            va="center_baseline",
-            zorder=2,
-        )
+        bar = named_bar(Bar(piece.row, piece.start, piece.end), name)
+        self.labels.add(bar, face, False, (high + low) / 2, size)
 
 
 class ReservationChart:
@@ -247,7 +241,7 @@ class ReservationChart:
         text = self._subtitle(note)
         if chart.is_crowded(max(len(self.solution.shares), len(self.rejected))):
             return draw_utilization(self.page, self.usage(), self.span, title, text, unit)
-        names = short_names([request.id for request in self.instance.requests], 12)
+        names = bar_names([request.id for request in self.instance.requests])
         chart.stack(RESERVED, [piece for piece in self.pieces if piece.request < 0], (), {})
         shares = [piece for piece in self.pieces if piece.request >= 0]
         shades = self._shades()

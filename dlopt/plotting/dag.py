@@ -12,6 +12,7 @@ from matplotlib.patches import FancyArrowPatch
 
 from dlopt.arithmetic import SOLVER, shown
 from dlopt.errors import NothingToDrawError
+from dlopt.plotting.bar_labels import bar_names, named_bar
 from dlopt.plotting.critical_path import (
     NOTHING_RUNS,
     CriticalPath,
@@ -22,7 +23,6 @@ from dlopt.plotting.critical_path import (
 from dlopt.plotting.grouped_gantt import (
     GroupedGantt,
     MachineGroup,
-    overlapping,
     time_span,
 )
 from dlopt.plotting.pages import Page
@@ -147,18 +147,16 @@ class TaskGraphChart:
             panel.below(figure, chart.left, chart.foot)
         return figure
 
-    def _bar(self, run: PlacedTask, text: str = "") -> Bar:
-        return Bar(self.chart.row[run.machine], run.start, run.end, text, run.graph)
+    def _bar(self, run: PlacedTask) -> Bar:
+        return Bar(self.chart.row[run.machine], run.start, run.end, shade=run.graph)
 
     def _tasks(self) -> Iterator[Bar]:
         named = len(self.runs) <= MAX_NAMED
-        names = [short_names([task.id for task in g.tasks], 12) for g in self.instance.graphs]
-        overlapped = overlapping([(run.machine, run.start, run.end) for run in self.runs])
-        for index, run in enumerate(self.runs):
+        names = [bar_names([task.id for task in g.tasks]) for g in self.instance.graphs]
+        for run in self.runs:
             if run.end > run.start:
-                # Two names on one place could be read by nobody.
-                alone = named and index not in overlapped
-                yield self._bar(run, names[run.graph][run.task] if alone else "")
+                bar = self._bar(run)
+                yield named_bar(bar, names[run.graph][run.task]) if named else bar
 
     def _graphs(self) -> Iterator[Bar]:
         for at, graph in enumerate(self.rows):

@@ -22,6 +22,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from dlopt.plotting.axis_labels import label_numbers, style_axes, tick_exponent, with_unit
+from dlopt.plotting.bar_labels import BarLabels
 from dlopt.plotting.pages import Page
 from dlopt.plotting.style import (
     FAINT,
@@ -35,7 +36,6 @@ from dlopt.plotting.style import (
     ChartRow,
     TimeMark,
     broken_lines,
-    ink_on,
     instant,
     text_width,
 )
@@ -99,6 +99,7 @@ class Gantt:
         size = self.page.axes_size()
         self.inches = self.page.width - self.left - 0.24 if size is None else size[0]
         self.scale = self.inches / (span[1] - span[0])
+        self.labels = BarLabels(self.axes, self.scale)
         self.firm = np.array([row.firm for row in rows])
         pitch = min(ROW, TALLEST / max(int((~self.firm).sum()), 1))
         if pitch >= DENSE:
@@ -160,9 +161,7 @@ class Gantt:
         self.axes.add_collection(bundle, autolim=False)
         if look.label:
             self.styles.setdefault(look.label, look)
-        # Most bars of a large chart are out of the question before their text is measured.
-        roomy = (self.heights[rows] > LEGIBLE - 1e-9) & ((end - start) * self.scale > 0.08)
-        self._texts(look, [drawn[i] for i in np.flatnonzero(roomy)])
+        self._label(look, drawn)
 
     def mark(self, mark: TimeMark) -> None:
         """Draw a vertical line; an instant beyond the axis is only named, at its end."""
@@ -172,6 +171,8 @@ class Gantt:
             height = 0.9 if mark.under else 2.2
             line = self.axes.axvline(mark.time, color=mark.colour, lw=1.1, ls=style, zorder=height)
             line.set_label(mark.text or mark.legend)
+            if not mark.under:
+                self.labels.line(mark.time)
             if mark.legend:
                 self.marked.setdefault(mark.legend, line)
 
@@ -212,6 +213,7 @@ class Gantt:
         unit : str
             Of time.
         """
+        self.labels.write()
         above = _LINE * self._mark_labels()
         columns = self._legend_columns()
         if self.page.ax is not None:
@@ -247,24 +249,17 @@ class Gantt:
         corner = (left, 0.03 / height)
         self._legend(self.figure, columns, loc="lower left", bbox_to_anchor=corner)
 
-    def _texts(self, look: BarStyle, bars: Iterable[Bar]) -> None:
+    def _label(self, look: BarStyle, bars: Iterable[Bar]) -> None:
+        """Note what covers other bars, and the labels of those that are large enough for one."""
         for bar in bars:
-            size = min(SMALL, self.heights[bar.row] * 72 * 0.6)
-            room = (bar.end - bar.start) * self.scale
-            if bar.text and text_width(bar.text, size) <= room - 0.05:
+            self.labels.cover(look, bar)
+            roomy = (bar.end - bar.start) * self.scale > 0.08
+            if bar.text and roomy and self.heights[bar.row] > LEGIBLE - 1e-9:
                 face = look.faces[bar.shade % len(look.faces)]
-                paper = {"facecolor": face, "edgecolor": "none", "pad": 0.8}
-                self.axes.text(
-                    (bar.start + bar.end) / 2,
-                    self.tops[bar.row] + self.heights[bar.row] / 2,
-                    bar.text,
-                    fontsize=size,
-                    color=ink_on(face),
-                    bbox=paper if look.hatch else None,
-                    ha="center",
-                    va="center_baseline",
-                    zorder=2,
-                )
+                height = float(self.heights[bar.row])
+                middle = float(self.tops[bar.row]) + height / 2
+                size = min(SMALL, height * 72 * 0.6)
+                self.labels.add(bar, face, bool(look.hatch), middle, size)
 
     def _mark_labels(self) -> int:
         """Write the names of the marks above the rows; return the number of lines used."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from matplotlib.figure import Figure
 
+from dlopt.plotting.bar_labels import BarName, named_bar
 from dlopt.plotting.gantt import Gantt
 from dlopt.plotting.pages import Page
 from dlopt.plotting.style import (
@@ -46,11 +47,14 @@ def draw_trace(
     names = short_names([instance.machines[machine].id for machine in machines], 16)
     chart = Gantt([ChartRow(name) for name in names], span, page=page)
     runs = {False: list[Bar](), True: list[Bar]()}
-    labels = [short_names([task.id for task in graph.tasks], 12) for graph in instance.graphs]
+    graphs = short_names([graph.id for graph in instance.graphs], 12)
+    tasks = [short_names([task.id for task in graph.tasks], 12) for graph in instance.graphs]
     for run in trace.runs:
         if run.machine in rows and run.start is not None:
-            text = f"{clean(instance.graphs[run.graph].id, 12)}.{labels[run.graph][run.task]}"
-            bar = Bar(rows[run.machine], float(run.start), _end(run, span), text, run.graph)
+            task = tasks[run.graph][run.task]
+            label = BarName(f"{graphs[run.graph]}.{task}", task)
+            bar = Bar(rows[run.machine], float(run.start), _end(run, span), shade=run.graph)
+            bar = named_bar(bar, label)
             runs[run.fate in _CUT].append(bar)
     shown = {
         DOWN: list(_within(span, _outages(trace.down, rows, span))),

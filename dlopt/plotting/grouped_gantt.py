@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
@@ -20,17 +20,12 @@ from dlopt.plotting.style import (
     Bar,
     ChartRow,
     clean,
-    fitted,
     short_names,
     text_width,
 )
 
 _FEW = 40
 """Up to so many machines, "machine" is written before their names."""
-
-
-Span: TypeAlias = tuple[int, float, float]
-"""A row, a start and an end."""
 
 
 class MachineGroup(NamedTuple):
@@ -136,7 +131,7 @@ class GroupedGantt(Gantt):
         )
         self.explain(label, colour, width)
 
-    def ticks(self, name: str, label: str, bars: Iterable[Bar], colour: str) -> None:
+    def ticks(self, name: str, label: str, bars: Sequence[Bar], colour: str) -> None:
         """Draw instants, the starts of bars, as lines across their rows."""
         segments = [
             [(bar.start, float(self.tops[bar.row])), (bar.start, float(self.bottoms[bar.row]))]
@@ -145,6 +140,8 @@ class GroupedGantt(Gantt):
         ]
         if not segments:
             return
+        for bar in bars:
+            self.labels.line(bar.start, bar.row)
         self.axes.add_collection(
             LineCollection(segments, colors=colour, linewidths=1.8, zorder=2.3, gid=name),
             autolim=False,
@@ -187,12 +184,18 @@ class GroupedGantt(Gantt):
                 )
                 return
 
-    def note(self, row: int, text: str) -> None:
-        """Write as much of a text as fits into a row."""
+    def listing(self, row: int, names: Sequence[str]) -> None:
+        """Write into a row how many names there are, those that fit, and how many do not."""
+        count = len(names)
+        for named in range(min(count, 60), -1, -1):
+            more = f" and {count - named:,} more" * (named < count)
+            text = f"{count:,}: {', '.join(names[:named])}{more}" if named else f"{count:,}"
+            if text_width(text, SMALL) <= self.inches - 0.08:
+                break
         self.axes.text(
             self.span[0] + 0.04 / self.scale,
             float(self.tops[row] + self.heights[row] / 2),
-            fitted(text, SMALL, self.inches - 0.08),
+            text,
             fontsize=SMALL,
             color=FAINT,
             va="center_baseline",
@@ -230,32 +233,3 @@ def time_span(instants: Sequence[float], later: Iterable[float] = ()) -> tuple[f
     most = left + 2 * (last - left)
     last = max([last, *(instant for instant in later if instant <= most)])
     return left, last + (last - left or 1.0) / 40
-
-
-def overlapping(spans: Sequence[Span]) -> set[int]:
-    """Return the indices of intervals that overlap another in their row (infeasible schedules).
-
-    What solvers tolerate, relative to the length of the earlier one, is no overlap.
-
-    Parameters
-    ----------
-    spans : sequence of (row, start, end)
-
-    Examples
-    --------
-    >>> sorted(overlapping([(0, 0.0, 2.0), (0, 2.0, 3.0), (1, 0.0, 2.0), (1, 1.0, 3.0)]))
-    [2, 3]
-    """
-    found: set[int] = set()
-    last: dict[int, int] = {}
-    for index in sorted(range(len(spans)), key=lambda index: spans[index][1]):
-        row, start, end = spans[index]
-        before = last.get(row)
-        if before is not None:
-            _, begun, until = spans[before]
-            if until - start > SOLVER * (until - begun) and end > start:
-                found |= {before, index}
-            if end <= until:
-                continue
-        last[row] = index
-    return found

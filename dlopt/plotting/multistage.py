@@ -8,7 +8,6 @@ much of a task could be completed by each instant, and how much is required by i
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -24,6 +23,7 @@ from dlopt.plotting.admission import (
     StreamChart,
 )
 from dlopt.plotting.axis_labels import with_unit
+from dlopt.plotting.bar_labels import bar_names, named_bar
 from dlopt.plotting.gantt import Gantt
 from dlopt.plotting.pages import Page
 from dlopt.plotting.style import (
@@ -33,7 +33,6 @@ from dlopt.plotting.style import (
     BarStyle,
     ChartRow,
     TimeMark,
-    clean,
     short_names,
 )
 from dlopt.plotting.utilization import Usage, occupied
@@ -75,10 +74,6 @@ class MixedStreamChart(StreamChart):
         self.rows = self.wanted if len(self.wanted) <= MAX_TASK_ROWS else ()
         self.held = [(one, granted[one.id].nodes) for one in self.wanted if one.id in granted]
         self.granted = set(granted)
-        self.busy: dict[int, list[tuple[float, float]]] = defaultdict(list)
-        for chunk in solution.chunks:
-            window = float(chunk.transmission_start), float(chunk.computation_end)
-            self.busy[chunk.node].append(window)
         super().__init__(instance, solution, page, violations)
 
     def extra_rows(self) -> list[ChartRow]:
@@ -142,7 +137,7 @@ class MixedStreamChart(StreamChart):
         assert stream is not None  # there is a task
         wanted, (end, most) = stream.remaining[task.id], corners[-1]
         ring = (float(task.absolute_deadline), float(wanted))
-        name, by = clean(task.id, 12), self.chart.instant(float(end))
+        name, by = self.names[task.id].full, self.chart.instant(float(end))
         yield Line2D(
             [*(float(instant) for instant, _ in corners), math.nan, ring[0]],
             [*(float(load) for _, load in corners), math.nan, ring[1]],
@@ -168,25 +163,18 @@ class MixedStreamChart(StreamChart):
     def _blocks(self, io: bool) -> Iterator[Bar]:
         """Yield the part of each reservation with the channel, or the part without."""
         row_of = {one.id: row for row, one in enumerate(self.rows, start=len(self.windows))}
+        ids = [one.id for one in self.wanted]
+        names = dict(zip(ids, bar_names(ids), strict=True))
         for one, nodes in self.held:
             start, free, end = map(float, (one.start, one.channel_end, one.end))
             begin, stop = (start, free) if io else (free, end)
             if begin >= stop:
                 continue
-            name = clean(one.id, 8)
-            for node in nodes:
-                if node in self.row:
-                    # What is drawn over it, in an invalid plan, has a name of its own.
-                    alone = not self._crossed(node, begin, stop)
-                    yield Bar(self.row[node], begin, stop, name if alone else "")
-            if one.id in row_of:
-                yield Bar(row_of[one.id], begin, stop, name)
-            if io:
-                yield Bar(self.channel, begin, stop, name)
-
-    def _crossed(self, node: int, begin: float, stop: float) -> bool:
-        """Return whether a node has a chunk between two instants."""
-        return any(start < stop and begin < end for start, end in self.busy.get(node, ()))
+            rows = [self.row[node] for node in nodes if node in self.row]
+            rows += [row_of[one.id]] if one.id in row_of else []
+            rows += [self.channel] * io
+            for row in rows:
+                yield named_bar(Bar(row, begin, stop), names[one.id])
 
 
 class ExecutedMixedChart(ExecutedChart, MixedStreamChart):

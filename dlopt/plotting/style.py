@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 from matplotlib.colors import to_rgb
@@ -58,7 +59,8 @@ MAX_KINDS = 3
 class Bar(NamedTuple):
     """An interval on a row, with a text that is written if it fits.
 
-    `shade` is the index of its colour among the faces of its style, modulo their number.
+    `shade` is the index of its colour among the faces of its style, modulo their number. `short`
+    is what distinguishes a name, and is shortened further where it must; other texts have none.
     """
 
     row: int
@@ -66,6 +68,7 @@ class Bar(NamedTuple):
     end: float
     text: str = ""
     shade: int = 0
+    short: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,13 +211,24 @@ def short_names(names: Sequence[str], most: int) -> list[str]:
     >>> short_names(["t1", "t2"], 12)
     ['t1', 't2']
     """
+    return [cut_in_middle(name, most) for name in distinct_names(names, most)]
+
+
+def distinct_names(names: Sequence[str], most: int = 0) -> list[str]:
+    """Return names without what all have in common, if one has more than `most` characters.
+
+    Examples
+    --------
+    >>> distinct_names(["FLOW.ALIGN_1", "FLOW.SORT_2"]), distinct_names(["t_1", "t_2"], 12)
+    (['ALIGN_1', 'SORT_2'], ['t_1', 't_2'])
+    """
     shown = [clean(name) for name in names]
     if all(len(name) <= most for name in shown):
         return shown
     start = _common_length(min(shown), max(shown)) if len(shown) > 1 else 0
     if any(len(name) == start for name in shown):  # nothing would be left of it
         start = 0
-    return [_cut_in_middle(name[start:], most) for name in shown]
+    return [name[start:] for name in shown]
 
 
 def _common_length(one: str, other: str) -> int:
@@ -224,7 +238,14 @@ def _common_length(one: str, other: str) -> int:
     return max(one.rfind(separator, 0, same) for separator in "._-:/ ") + 1
 
 
-def _cut_in_middle(name: str, most: int) -> str:
+def cut_in_middle(name: str, most: int) -> str:
+    """Return a name of at most so many characters, without its middle.
+
+    Examples
+    --------
+    >>> cut_in_middle("SORT_ALL_17", 8), cut_in_middle("SORT", 8)
+    ('SOR…L_17', 'SORT')
+    """
     head = (most - 1) // 2
     tail = most - 1 - head
     return name if len(name) <= most else f"{name[:head]}\N{HORIZONTAL ELLIPSIS}{name[-tail:]}"
@@ -261,6 +282,7 @@ def si(number: Number) -> str:
     return EngFormatter(sep="")(float(f"{value:.3g}"))
 
 
+@lru_cache(maxsize=4096)
 def text_width(text: str, size: float) -> float:
     """Return the width of a text in inches."""
     width, _, _ = text_to_path.get_text_width_height_descent(text, FontProperties(size=size), False)

@@ -12,6 +12,7 @@ from dlopt.arithmetic import shown
 from dlopt.errors import MissingExtraError, NotApplicableError
 from dlopt.plotting import svg_of
 from dlopt.presentation.layout import Row, html_fields, html_table, labelled_lines
+from dlopt.presentation.schedule_remarks import schedule_remarks
 from dlopt.presentation.schedule_rows import schedule_rows
 from dlopt.presentation.violation_texts import violation_texts
 from dlopt.presentation.wording import (
@@ -77,6 +78,9 @@ def summary_fields(result: Result[object]) -> Iterator[tuple[str, str]]:
         yield "plan", plan_text(result.solution)
         if not result.violations:
             yield "verified", precision(result.tolerance)
+        for remark in schedule_remarks(instance, result.solution):
+            if remark not in (result.reason or ""):
+                yield "remark", remark
     if result.violations:
         yield "violations", _violations_text(instance, result.violations)
     if result.reason is not None:

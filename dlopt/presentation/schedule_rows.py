@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from dlopt.arithmetic import Number, exact, nearest_float, simplest
 from dlopt.presentation.layout import Row
+from dlopt.presentation.schedule_remarks import late_tasks, task_ends
 from dlopt.problems import admission, bag, coreservation, dag, multistage
 from dlopt.problems.validated_record import Header
 
@@ -41,13 +42,24 @@ def schedule_rows(instance: Header | None, solution: object) -> dict[str, list[R
     [{'task': 't0', 'machine': 1, 'machine_id': 'm1', 'start': 0, 'end': 2, 'late': False}]
     """
     added = _added(instance, solution)
-    return {
+    tables = {
         name: [
             _row(entry, more)
             for entry, more in zip(entries, added.get(name, repeat({})), strict=False)
         ]
         for name, entries in _fields_of(solution)
         if isinstance(entries, tuple)
+    }
+    if isinstance(instance, bag.Instance) and isinstance(solution, bag.Solution):
+        tables["dropped"] = [_dropped_row(task) for task in bag.dropped_tasks(instance, solution)]
+    return tables
+
+
+def _dropped_row(task: bag.Task) -> Row:
+    return {
+        "dropped": task.id,
+        "priority": task.priority,
+        "absolute_deadline": task.absolute_deadline,
     }
 
 
@@ -100,13 +112,19 @@ def _added(instance: object, solution: object) -> Mapping[str, Iterable[Row]]:
             if isinstance(instance, admission.Instance | multistage.Instance)
             else ()
         )
-        ends = _ends(
+        ends = task_ends(
             [(one.task, one.computation_end) for one in solution.chunks]
             + [(one.task, one.end) for one in committed]
         )
+        late: dict[str, bool] = {}
+        if isinstance(instance, admission.Instance) and isinstance(solution, admission.Solution):
+            late = late_tasks(instance, solution, ends)
         added: dict[str, Iterable[Row]] = {
             "decisions": (
-                {"end": ends.get(one.task), "reason": one.reason} for one in solution.decisions
+                {"end": ends.get(one.task)}
+                | ({"late": late.get(one.task)} if late else {})
+                | {"reason": one.reason}
+                for one in solution.decisions
             )
         }
         if isinstance(solution, multistage.Solution) and isinstance(instance, multistage.Instance):
@@ -157,14 +175,6 @@ def _reservation_names(
 
 def _window(start: Number, end: Number) -> dict[str, object]:
     return {"start": start, "end": end}
-
-
-def _ends(chunks: Iterable[tuple[str, Number]]) -> dict[str, Number]:
-    """Return when the last chunk of each task is computed, by the task and end of each chunk."""
-    ends: dict[str, Number] = {}
-    for task, end in chunks:
-        ends[task] = max(ends.get(task, end), end, key=exact)
-    return ends
 
 
 def _at(entries: Sequence[EntryT], index: int) -> EntryT | None:

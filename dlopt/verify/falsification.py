@@ -117,7 +117,8 @@ def falsify(
         Called with the number of instances tried, now and then.
     shipped : bool, default True
         Whether the shipped instances to which the method applies are tried first; of exact methods
-        and bounds only small ones. They do not count in `examples`. A search for gaps does without.
+        and bounds, and where gaps to the optimum are searched, only small ones. They do not count
+        in `examples`.
     stop : threading.Event, optional
         Once another thread sets it, the search ends with what is known: a counterexample that is
         not shrunk to the end, or nothing found so far.
@@ -153,7 +154,8 @@ def falsify(
     if target == "gap":
         if claim is not None or kind is not None:
             raise NotApplicableError("a search for gaps has no claim and no kind")
-        return anneal(entry, objective, budget, seed, builds[-1], read or {})
+        first = shipped_instances(stem, floats, small=True) if shipped else ()
+        return anneal(entry, objective, budget, seed, builds[-1], read or {}, first)
     wanted = claim_of(entry, claim)
     kind = None if kind is None else aliases.current_violation_kind(kind)
     kinds = (*problem(stem).module.KINDS, *CLAIM_KINDS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -16,7 +17,7 @@ from dlopt.registry import Method
 from dlopt.result import Objective, Status, Value, shown_value
 from dlopt.verify.budget import SearchBudget
 from dlopt.verify.choice_sequence import Choices, RandomSource, RecordedSource
-from dlopt.verify.found_counterexamples import METHOD_DOES_NOT_APPLY, Finding, SearchResult
+from dlopt.verify.found_counterexamples import METHOD_DOES_NOT_APPLY, SHIPPED, Finding, SearchResult
 from dlopt.verify.instance_builders import Builder
 from dlopt.verify.method_under_test import Answer, AnyResult, Options, run_method, run_registered
 from dlopt.verify.shrinking import shrink
@@ -58,22 +59,35 @@ def anneal(
     seed: int,
     build: Builder,
     options: Options,
+    shipped: Sequence[Header] = (),
 ) -> SearchResult:
-    """Search by simulated annealing over the choices of an instance; see `falsify`."""
+    """Try shipped instances, then anneal over the choices of an instance; see `falsify`."""
     if entry.kind != "heuristic":
         raise NotApplicableError(f"{entry.name} is no heuristic: it proves its own gap")
     rng = random.Random(seed)
     annealing = _Annealing(entry, objective, budget, seed, build, options, rng)
+    phase = SHIPPED
+    annealing.try_each(shipped)
+    largest = annealing.best
     while not budget.exhausted and not annealing.done:
         annealing.descend()
+    if annealing.best is not largest:
+        phase = "annealing"
     seconds = budget.elapsed
     reasons = tuple(annealing.skipped.most_common())
     if annealing.best is None:
         return SearchResult(
-            None, budget.tried, budget.not_applicable, seconds, skip_reasons=reasons
+            None,
+            budget.tried,
+            budget.not_applicable,
+            seconds,
+            skip_reasons=reasons,
+            shipped=budget.shipped,
         )
     finding = annealing.finding(*annealing.best)
-    return SearchResult(finding, budget.tried, budget.not_applicable, seconds, "annealing", reasons)
+    return SearchResult(
+        finding, budget.tried, budget.not_applicable, seconds, phase, reasons, budget.shipped
+    )
 
 
 class _Annealing:
@@ -100,6 +114,13 @@ class _Annealing:
             return False
         gap = self.best[1]
         return gap.answer.objective.sense == "max" and gap.size >= MAX_RELATIVE_GAP
+
+    def try_each(self, instances: Iterable[Header]) -> None:
+        """Evaluate shipped instances, which do not count in the number of examples."""
+        for instance in instances:
+            if self.budget.exhausted or self.done:
+                return
+            self._evaluate(instance, shipped=True)
 
     def descend(self) -> None:
         """Anneal from the best of some random instances, until it has cooled down."""
@@ -138,12 +159,13 @@ class _Annealing:
                 changed.insert(at, rng.randrange(6))
         return changed
 
-    def _evaluate(self, instance: Header) -> float:
+    def _evaluate(self, instance: Header, shipped: bool = False) -> float:
         """Return the gap of an instance; -1 if it has none."""
         gap = self.gap(instance)
-        self.budget.count(isinstance(gap, Gap))
+        self.budget.count(isinstance(gap, Gap), shipped)
         if isinstance(gap, str):
-            self.skipped[gap] += 1
+            if not shipped:
+                self.skipped[gap] += 1
             return -1.0
         if gap.size > 0 and (self.best is None or gap.size > self.best[1].size):
             self.best = instance, gap

@@ -174,7 +174,7 @@ class AssignmentMilp:
 
         Tolerances are relative to the horizon. The bound of a makespan that is a small part of the
         horizon is lowered by that much; one that is not small, and equals the makespan of a
-        schedule but for rounding, is taken as the solver reports it.
+        schedule but for rounding, is taken to be that makespan.
 
         Parameters
         ----------

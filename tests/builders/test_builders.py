@@ -309,6 +309,14 @@ FAULTS: dict[str, tuple[Callable[[], object], str]] = {
         ),
         "reservation r: node: is not known, got 'm'",
     ),
+    "a number for a name": (
+        lambda: (
+            MultiStageBuilder(tau=1, chi=1)
+            .add_node("n")
+            .add_reservation("r", arrival=0, start=1, end=2, nodes=[0])
+        ),
+        "reservation r: node: must be a name, as added, got 0",
+    ),
 }
 
 

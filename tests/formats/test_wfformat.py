@@ -214,9 +214,11 @@ def test_one_file_has_one_size() -> None:
     written = data["workflow"]["tasks"][0]["files"]
     first = next(file for file in written if file["link"] == "output" and file["name"] == "f")
     written.append(first | {"size": 9})
-    assert "must be 8 as before: the task writes one file of that name" in told(from_data, data)[0]
+    message = "files[2].size: must be 8 as before: the task writes one file of that name"
+    assert message in told(from_data, data)[0]
     data = copy.deepcopy(NEW)
     files = data["workflow"]["specification"]["files"]
     again = {key: value for key, value in files[0].items() if key != "sizeInBytes"}
     files.append(again | {"sizeInBytes": 99})
-    assert "as before: one file has that id" in told(from_data, data)[0]
+    found = told(from_data, data)[0]
+    assert "sizeInBytes: must be" in found and "as before: one file has that id" in found

@@ -161,7 +161,8 @@ def test_many_tasks_have_no_rows_and_the_dropped_are_listed() -> None:
     assert extents(figure, "late") == [(1, 2)]
     figure = draw_solution(*many(MAX_NAMED * 2, due=999, machines=4))
     (listed,) = (text for text in texts(figure) if text.startswith("134: t0, t3"))
-    assert listed.endswith("\N{HORIZONTAL ELLIPSIS}")
+    named = listed.partition(" and ")[0].count(",") + 1
+    assert listed.endswith(f" and {134 - named} more") and named > 10
     assert "t1" not in texts(figure)
     assert_legible(figure)
     assert row_labels(draw_solution(*many(MAX_TASK_ROWS + 1))) == ["machine m"]
@@ -184,7 +185,9 @@ def test_what_is_broken_is_outlined() -> None:
     assert extents(figure, "violation") == [(0, 1), (2, 4), (5, 6)]
     shown = [text.get_text() for text in figure.axes[0].texts]
     assert "b" in shown
-    assert not {"a", "d"} & set(shown)
+    # the names stand where only one of the two is
+    where = {text.get_text(): text.get_position()[0] for text in figure.axes[0].texts}
+    assert where["a"] == 4.5 and where["d"] == 7
     assert any(", ...) · m, unsound" in text for text in texts(figure))
     nowhere = (Violation("task-missing", "task e"), Violation("machine-overlap", "machine x", 0, 1))
     assert "violation" not in kinds(draw_solution(GRID, PLAN, violations=nowhere))

@@ -37,11 +37,11 @@ def test_texts_can_be_read_on_paper(ink: str) -> None:
 
 
 def test_bars_have_the_ink_of_their_face_and_hatching_stops_around_texts() -> None:
-    chart = Gantt([ChartRow("row")], (0, 10))
+    chart = Gantt([ChartRow("row"), ChartRow("other")], (0, 10))
     chart.bars(
         BarStyle("a", "a", ("#0072B2", "#56B4E9")), [Bar(0, 0, 5, "x"), Bar(0, 5, 9, "y", 1)]
     )
-    chart.bars(BarStyle("b", "b", ("#FFFFFF",), hatch="///"), [Bar(0, 5, 9, "z")])
+    chart.bars(BarStyle("b", "b", ("#FFFFFF",), hatch="///"), [Bar(1, 5, 9, "z")])
     dark, light, hatched = chart.finish("", "").axes[0].texts
     assert (dark.get_color(), light.get_color()) == ("#FFFFFF", INK)
     assert dark.get_bbox_patch() is None

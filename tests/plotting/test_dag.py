@@ -355,6 +355,6 @@ def test_names_of_a_workflow_can_be_told_apart() -> None:
     instance = Instance((Machine("m"),), (graph,))
     plan = Solution(tuple(Placement(0, task, 0, 5 * task) for task in range(3)))
     shown = texts(plot(instance, plan))
-    for name in ("ALIGN_1", "SORT_\N{HORIZONTAL ELLIPSIS}EADS_2", "MERGE_3"):
+    for name in ("ALIGN_1", "SORT_ALL_THE_READS_2", "MERGE_3"):  # the bars have room
         assert name in shown
     assert not [text for text in shown if text.startswith("FLOW")]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
 import dlopt
-from dlopt.presentation.schedule_rows import schedule_rows
+from dlopt.presentation.schedule_remarks import schedule_remarks
+from dlopt.presentation.schedule_rows import schedule_rows, schedule_to_data
 from dlopt.problems import admission, bag, coreservation, dag
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.validated_record import Header
+from dlopt.result import Result, Status
 from tests.once import solve
 
 CASES = [
@@ -34,6 +37,8 @@ def test_fields_of_files_are_kept(stem: str, method: str) -> None:
         result = solve(instance, method)
         tables = schedule_rows(instance, result.solution)
         for name, rows in tables.items():
+            if name == "dropped":  # of what is not in the solution
+                continue
             entries = getattr(result.solution, name)
             assert len(rows) == len(entries)
             for row, entry in zip(rows, entries, strict=True):
@@ -121,3 +126,40 @@ def test_ends_are_exact_or_floats_as_the_numbers_are() -> None:
         solution = dag.Solution((dag.Placement(0, 0, 0, start),))
         (row,) = schedule_rows(instance, solution)["placements"]
         assert row["end"] == pytest.approx(end) and type(row["end"]) is type(end)
+
+
+def test_tasks_that_are_dropped_have_a_table_message_and_data() -> None:
+    """Of every method: the exact one does not name them in its reason."""
+    tasks = tuple(bag.Task(f"t{i}", 2, absolute_deadline=2) for i in range(9))
+    instance = bag.Instance(tasks, (bag.Machine("m"),))
+    one = bag.Solution((bag.Placement("t1", 0, 0, 2),))
+    names = ["t0", *(f"t{i}" for i in range(2, 9))]
+    assert [row["dropped"] for row in schedule_rows(instance, one)["dropped"]] == names
+    row = {"dropped": "t0", "priority": "firm", "absolute_deadline": 2}
+    assert schedule_to_data(instance, one)["dropped"][0] == row
+    text = "dropped: 8 tasks (t0, t2, t3, t4, t5 and 3 more)"
+    assert list(schedule_remarks(instance, one)) == [text]
+    result = Result(Status.FEASIBLE, one, instance=instance, reason="a bound")
+    assert "dropped: 8 tasks (t0, t2, t3, t4, t5 and 3 more)" in str(result)
+    assert str(replace(result, reason=text)).count("8 tasks") == 1
+    everything = bag.Solution(tuple(bag.Placement(task.id, 0, 0, 2) for task in tasks))
+    assert list(schedule_remarks(instance, everything)) == []
+    assert schedule_rows(instance, everything)["dropped"] == []
+    assert list(schedule_remarks(None, one)) == []
+
+
+def test_tasks_without_a_promise_that_end_late_are_named() -> None:
+    """The number of accepted tasks leaves them out, although their decisions are positive."""
+    cluster = Cluster(1, tau=1, chi=1)
+    tasks = tuple(admission.Task(name, 0, 2, 5) for name in "abc")
+    instance = admission.Instance(cluster, tasks)
+    plan = dlopt.solve(instance, "fifo-anna")
+    assert plan.value == 1 and plan.solution is not None
+    remark = "late, not counted as accepted: 2 tasks (b, c)"
+    assert list(schedule_remarks(instance, plan.solution)) == [remark]
+    assert remark in str(plan)
+    late = {row["task"]: row["late"] for row in schedule_rows(instance, plan.solution)["decisions"]}
+    assert late == {"a": False, "b": True, "c": True}
+    promised = dlopt.solve(instance, "edf-iit-2").solution
+    assert not any("late" in row for row in schedule_rows(instance, promised)["decisions"])
+    assert list(schedule_remarks(instance, promised)) == []

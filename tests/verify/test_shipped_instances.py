@@ -6,6 +6,7 @@ import pytest
 
 from dlopt import Result, Status
 from dlopt.instance_library import list_instances
+from dlopt.problems import bag
 from dlopt.problems.dag import Placement
 from dlopt.problems.dag import Solution as Schedule
 from dlopt.problems.dag import objective as makespan
@@ -110,3 +111,26 @@ def test_few_reasons_are_named_in_a_line():
     search = SearchResult(None, 1, 39, 1.0, skip_reasons=reasons)
     assert search.skip_reason.startswith("reason 0 (9); reason 1 (8); ")
     assert search.skip_reason.endswith("reason 3 (6); other reasons (9)")
+
+
+def test_a_search_for_gaps_begins_with_small_shipped_instances(monkeypatch):
+    monkeypatch.setattr("dlopt.verify.gap_search.MAX_SHRINKING_RUNS", 0)
+    search = falsify("bag", "olb", target="gap", examples=1)
+    small = shipped_instances("bag", small=True)
+    assert 0 < search.shipped <= len(small)
+    assert search.tried + search.not_applicable == 1
+    assert search.phase == "shipped instances"
+    assert search.finding.gap > 0 and search.finding.instance in small
+    drawn = falsify("bag", "olb", target="gap", examples=1, shipped=False)
+    assert drawn.shipped == 0 and drawn.phase != "shipped instances"
+
+
+def test_a_gap_that_cannot_be_larger_ends_the_search_among_shipped_instances(monkeypatch):
+    monkeypatch.setattr("dlopt.verify.gap_search.MAX_SHRINKING_RUNS", 0)
+    search = falsify("bag", rejects_all, target="gap", objective="accepted", examples=50)
+    assert (search.finding.gap, search.shipped, search.tried) == (1, 1, 0)
+
+
+def rejects_all(instance, *, objective, limits, hint, seed):
+    """Run nothing."""
+    return Result(Status.FEASIBLE, bag.Solution(()), value=0, plan_class="any")

@@ -113,6 +113,7 @@ class PlannedQueue(PlacedTasks):
         self._dynamic_order = algorithm.order == "mwf"
         self._replan_all = reference or algorithm.order == "mcdf"
         self.checkpoints: list[Checkpoint] = []
+        # Tasks that have left the queue: positions of checkpoints include them.
         self._left_count = 0
 
     @property
@@ -171,7 +172,7 @@ class PlannedQueue(PlacedTasks):
                 continue
             if count % CHECKPOINT_INTERVAL == 0:
                 self.checkpoints.append((count, nodes.copy()))
-            nodes.clip(placement.not_before)
+            nodes.clip(placement.not_before)  # as when it was planned
             nodes.allocate(placement)
 
     def try_admit(self, new: QueuedTask) -> Rejection | None:
@@ -183,12 +184,12 @@ class PlannedQueue(PlacedTasks):
         found = self._replan(new)
         if isinstance(found, Rejection):
             return found
-        at, plan, marks = found
+        at, plan, checkpoints = found
         begun = self._started_count(new.arrival)
         self.waiting[at:] = plan
         self.checkpoints = [
-            mark for mark in self.checkpoints if mark[0] < at + self._left_count
-        ] + marks
+            each for each in self.checkpoints if each[0] < at + self._left_count
+        ] + checkpoints
         self._commit(begun)
         return None
 
@@ -225,11 +226,11 @@ class PlannedQueue(PlacedTasks):
                 return ordered
             same = 0 if self._replan_all else self._unchanged_prefix(ordered, begun)
             later, at = ordered[same:], begun + same
-        marks: list[Checkpoint] = []
+        checkpoints: list[Checkpoint] = []
         plan = self._plan_tasks(
-            self._state_before(at), later, new.arrival, at + self._left_count, marks
+            self._state_before(at), later, new.arrival, at + self._left_count, checkpoints
         )
-        return plan if isinstance(plan, Rejection) else (at, plan, marks)
+        return plan if isinstance(plan, Rejection) else (at, plan, checkpoints)
 
     def load_promised(self, tasks: list[QueuedTask], now: Number) -> Rejection | None:
         """Plan tasks that were promised before, into an empty queue."""
@@ -308,10 +309,10 @@ class PlannedQueue(PlacedTasks):
 
     def _state_before(self, at: int) -> Any:
         """Return the ready times after the first `at` tasks of the queue."""
-        mark = bisect_right(self.checkpoints, at + self._left_count, key=_checkpoint_position)
+        later = bisect_right(self.checkpoints, at + self._left_count, key=_checkpoint_position)
         first, nodes = 0, self.committed_state
-        if mark:
-            position, nodes = self.checkpoints[mark - 1]
+        if later:
+            position, nodes = self.checkpoints[later - 1]
             first = position - self._left_count
         nodes = nodes.copy()
         for planned in self.waiting[first:at]:
@@ -324,7 +325,7 @@ class PlannedQueue(PlacedTasks):
         tasks: list[QueuedTask],
         now: Number,
         count: int,
-        marks: list[Checkpoint],
+        checkpoints: list[Checkpoint],
     ) -> list[PlannedTask] | Rejection:
         """Plan tasks, the first of which has `count` before it, and add checkpoints."""
         channel, planner = self.algorithm.channel, self._planner
@@ -338,7 +339,7 @@ class PlannedQueue(PlacedTasks):
         def mark(state: Any) -> None:
             nonlocal count
             if count % CHECKPOINT_INTERVAL == 0:
-                marks.append((count, state.copy()))
+                checkpoints.append((count, state.copy()))
             count += 1
 
         return plan_in_order(planner, nodes, tasks, now, channel, mark)
@@ -350,7 +351,7 @@ class PlannedQueue(PlacedTasks):
             self.sent += self.waiting[:count]
             del self.waiting[:count]
             self._left_count += count
-            self.checkpoints = [mark for mark in self.checkpoints if mark[0] > self._left_count]
+            self.checkpoints = [each for each in self.checkpoints if each[0] > self._left_count]
 
 
 def _key(planned: PlannedTask) -> tuple[Number, int]:

@@ -11,7 +11,7 @@ Examples
 2
 >>> result = gds_without_shuffle(instance, objective="accepted")
 >>> result.value, result.reason
-(1, 'dropped: 1 task, first b')
+(1, 'dropped: 1 task (b)')
 """
 
 from __future__ import annotations

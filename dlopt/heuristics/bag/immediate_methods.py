@@ -9,7 +9,7 @@ Examples
 >>> tasks = tuple(Task(name, 2, absolute_deadline=6) for name in "abcd")
 >>> result = edf(Instance(tasks, (Machine("m"),)), objective="accepted", tardy="run")
 >>> result.value, result.reason
-(3, 'late: 1 task, first d')
+(3, 'late: 1 task (d)')
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from typing import TypeAlias
 from dlopt.heuristics.bag.instance_arrays import InstanceArrays, PartialSchedule
 from dlopt.problems.bag.claimed_values import claimed_value
 from dlopt.problems.bag.data import Instance, Solution
+from dlopt.problems.bag.dropped import dropped_tasks, tasks_text
 from dlopt.problems.bag.goals import default_objective
 from dlopt.result import NO_LIMITS, Limits, PlanClass, Result, Status
 
@@ -75,10 +76,9 @@ def to_result(instance: Instance, solution: Solution, objective: str | None) -> 
     """Return a schedule with its value, and the tasks that are dropped or late."""
     goal = objective or default_objective(instance)
     late = [placement.task for placement in solution.placements if placement.late]
-    run = {placement.task for placement in solution.placements}
-    dropped = [task.id for task in instance.all_tasks if task.id not in run]
+    dropped = [task.id for task in dropped_tasks(instance, solution)]
     messages = [
-        _count(what, tasks) for what, tasks in (("dropped", dropped), ("late", late)) if tasks
+        tasks_text(what, tasks) for what, tasks in (("dropped", dropped), ("late", late)) if tasks
     ]
     return Result(
         Status.FEASIBLE,
@@ -88,7 +88,3 @@ def to_result(instance: Instance, solution: Solution, objective: str | None) -> 
         plan_class=PLAN_CLASS,
         reason="; ".join(messages) or None,
     )
-
-
-def _count(what: str, tasks: list[str]) -> str:
-    return f"{what}: {len(tasks)} task{'s' * (len(tasks) > 1)}, first {tasks[0]}"

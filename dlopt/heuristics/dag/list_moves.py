@@ -34,8 +34,10 @@ begin with a share of it. Chosen by hand."""
 CRITICAL_SHARE = 0.6
 """Share of moved tasks that are on a critical path. Chosen by hand."""
 REVERSE_WEIGHT = 0.25
-"""Weight of backward passes among the kinds of moves: they take three list passes. Chosen by hand.
-"""
+"""Weight of backward passes among the kinds of moves, in addition to their cost, which
+`Search.trials` counts. Chosen by hand."""
+REVERSE_PASSES = 3.0
+"""List passes of a move of that kind: of the list, backwards and forwards."""
 MAX_SHIFTS = 3
 """Tasks that are shifted at once, at most. Chosen by hand."""
 MACHINE_DRAWS = 8
@@ -72,7 +74,8 @@ class Search(NamedTuple):
     """The state of a search: current, best and proposed list, and working memory.
 
     `fixed` is -1 for a task whose machine the pass chooses. `counts` and `values` are named by the
-    constants of this module; `trials` and `successes` count the moves of each kind.
+    constants of this module; `trials` counts the list passes of each kind of move, and `successes`
+    the moves that improved.
     """
 
     order: Integers
@@ -234,7 +237,7 @@ def copy_list(
 
 
 def weight(kind: int, search: Search) -> float:
-    """Return how often a kind of move should be made, by the share of its moves that improved."""
+    """Return how often a kind of move should be made, by its improvements per list pass."""
     share = (search.successes[kind] + 1.0) / (search.trials[kind] + 10.0)
     return share * REVERSE_WEIGHT if kind == REVERSE else share
 
@@ -349,7 +352,7 @@ def improve(flat: FlatInstance, criterion: int, search: Search, moves: int) -> N
             find_critical_path(flat, criterion, search)
         kind = draw_kind(search)
         propose(flat, kind, search)
-        search.trials[kind] += 3.0 if kind == REVERSE else 1.0
+        search.trials[kind] += REVERSE_PASSES if kind == REVERSE else 1.0
         rank, length = evaluate(flat, criterion, search.new_plan, search)
         most = values[LENGTH] + allowance(search)
         if rank < values[RANK] or (rank == values[RANK] and length <= most):

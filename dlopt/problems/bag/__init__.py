@@ -17,6 +17,7 @@ from dlopt.problems.bag.data import (
     Task,
     faults,
 )
+from dlopt.problems.bag.dropped import dropped_tasks, tasks_text
 from dlopt.problems.bag.goals import OBJECTIVES, default_objective, origin
 from dlopt.problems.bag.network import transfer_times
 from dlopt.problems.bag.objectives import objective, success_ratios
@@ -33,10 +34,12 @@ __all__ = [
     "Task",
     "allowed_gain",
     "default_objective",
+    "dropped_tasks",
     "faults",
     "objective",
     "origin",
     "success_ratios",
+    "tasks_text",
     "transfer_times",
     "violations",
 ]

@@ -116,7 +116,7 @@ class JobEnd:
 
 
 class JobRecords:
-    """The tables of jobs; each method is one transaction.
+    """The tables of jobs; methods use short transactions, and writers take turns.
 
     Parameters
     ----------

@@ -121,7 +121,7 @@ def test_later_arrivals_change_no_earlier_decision(stream, base, data):
 
 
 @pytest.mark.property
-@share(1 / 10)
+@share(3 / 20)
 @given(stream=streams(tasks=24), base=st.sampled_from(BASES))
 def test_what_is_asked_is_decided_so_and_is_not_part_of_the_forecast(stream, base):
     engine, silent = (stream.engine(f"priced-{base}") for _ in range(2))

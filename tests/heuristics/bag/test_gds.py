@@ -76,7 +76,7 @@ def test_gds_may_be_worse_than_earliest_deadline_first():
     critical = tuple(replace(task, priority="critical") for task in instance.tasks)
     found = solve(replace(instance, tasks=critical), "gds")
     assert found.value == (2, 2)  # nor does it meet as many critical tasks as can be met
-    assert found.reason == "dropped: 1 task, first C"
+    assert found.reason == "dropped: 1 task (C)"
 
 
 def test_gds_may_be_worse_than_without_shuffle():

@@ -144,7 +144,7 @@ def test_a_task_that_must_be_run_may_have_to_leave():
         assert solve(instance, method).value == 8
     dropped = replace(instance, tasks=(Task("t", 8, absolute_deadline=9),))
     for method in ("edf", "sufferage"):
-        assert solve(dropped, method, sites="home").reason == "dropped: 1 task, first t"
+        assert solve(dropped, method, sites="home").reason == "dropped: 1 task (t)"
 
 
 def test_late_tasks_are_dropped_or_run():
@@ -157,9 +157,9 @@ def test_late_tasks_are_dropped_or_run():
     instance = Instance(tasks, (Machine("m"),))
     for method in ("edf", "mct", "olb"):
         drop = solve(instance, method, objective="accepted")
-        assert (drop.value, drop.reason) == (2, "dropped: 1 task, first a")
+        assert (drop.value, drop.reason) == (2, "dropped: 1 task (a)")
         run = solve(instance, method, objective="accepted", tardy="run")
-        assert (run.value, run.reason) == (1, "late: 2 tasks, first a")
+        assert (run.value, run.reason) == (1, "late: 2 tasks (a, b)")
         assert [one.end for one in run.solution.placements] == [5, 7, 8]
     with pytest.raises(NotApplicableError, match="tardy takes reject or run"):
         solve(instance, "edf", tardy="later")

@@ -15,6 +15,7 @@ from dlopt.models.coreservation.counting_cuts import counted_sizes
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
 from dlopt.problems.coreservation import Batch, Instance, Machine, Part, Request, linear
 from dlopt.result import Limits
+from tests import examples
 from tests.models.coreservation.sample_instances import is_proven_without_a_solver, packed
 
 
@@ -41,6 +42,7 @@ def test_no_more_fit_than_are_counted(free, shares) -> None:
         assert most_that_fit(free, large) <= sum(room // (size + 1) for room in free)
 
 
+@examples.share(3)
 @given(
     st.lists(st.integers(20, 60), min_size=1, max_size=3),
     st.lists(st.integers(1, 20), min_size=1, max_size=40),

@@ -21,6 +21,7 @@ from dlopt.problems.validated_record import floating
 from dlopt.registry import methods
 from dlopt.result import NO_LIMITS, Limits, Status
 from tests import oracles_iit as oracle
+from tests.examples import share
 from tests.strategies import iit
 
 F = Fraction
@@ -190,6 +191,7 @@ def test_a_gap_that_tolerances_leave_open_is_closed_by_all_sequences():
     assert (more.status, more.proof) == (Status.FEASIBLE, "certificate") and more.bound < best
 
 
+@share(3 / 2)
 @given(st.booleans().flatmap(lambda same: iit(most=3, identical=same)) | almost_alike())
 def test_the_best_of_all_sequences_is_that_of_brute_force(instance):
     found = minimise_over_sequences(instance, Budget(NO_LIMITS), DEFAULT, 0)
