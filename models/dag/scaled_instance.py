@@ -4,7 +4,6 @@ Times are multiplied by one common factor (`ScaledInstance.scale`), the least th
 of the instance an integer. If the horizon would then be longer than `MAX_HORIZON`, as for most
 floats, times are rounded down to a grid instead. The rounded instance is a relaxation: every
 schedule of the instance is no longer in it, so a bound proven for it holds for the instance.
-Machines that no good schedule uses do not count (`dlopt.models.dag.completion_bounds`).
 """
 
 from __future__ import annotations
@@ -67,12 +66,6 @@ class Restriction:
     complete: ScaledInstance
     latest_completions: tuple[int, ...]
     sequential_machines: tuple[int, ...]
-
-    def admits(self, completions: Iterable[int]) -> bool:
-        """Tell whether every graph is complete by its latest completion."""
-        return all(
-            end <= latest for end, latest in zip(completions, self.latest_completions, strict=True)
-        )
 
 
 @dataclass(frozen=True)
@@ -269,20 +262,7 @@ class ScaledInstance:
 
 
 class Scaler:
-    """Finds the scale of an instance and builds the scaled instance.
-
-    Parameters
-    ----------
-    instance : Instance
-
-    Examples
-    --------
-    >>> from dlopt.problems.dag import Machine, Task
-    >>> graph = Graph("g", (Task("a", work=3), Task("b", work=9)))
-    >>> scaler = Scaler(Instance((Machine("m", power=2),), (graph,)))
-    >>> scaler.exactly_scaled().costs, scaler.build(Fraction(1)).costs
-    (((1,), (3,)), ((1,), (4,)))
-    """
+    """Finds the scale of an instance and builds the scaled instance."""
 
     def __init__(self, instance: Instance) -> None:
         self.instance = instance

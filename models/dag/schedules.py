@@ -6,6 +6,7 @@ import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from operator import le
 from typing import Any
 
 from dlopt.arithmetic import exact, simplest
@@ -82,8 +83,10 @@ def meets_restriction(scaled: ScaledInstance, schedule: Schedule) -> bool:
 
     Others may take transfers for shorter than they are; see `Restriction`.
     """
-    restriction = scaled.restriction
-    return restriction is None or restriction.admits(schedule.completions(scaled))
+    if scaled.restriction is None:
+        return True
+    latest = scaled.restriction.latest_completions
+    return all(map(le, schedule.completions(scaled), latest))
 
 
 def runs_on(scaled: ScaledInstance, solution: Solution) -> bool:
@@ -222,7 +225,7 @@ def _solution(
 
 
 def _exact_start_times(
-    scaled: ScaledInstance, machines: Sequence[int], keys: Sequence[Any]
+    scaled: ScaledInstance, machines: Sequence[int], keys: Sequence[int] | Sequence[Fraction]
 ) -> list[Fraction]:
     """Return the starts that sequences on machines have with the original data."""
     instance, paths = scaled.instance, scaled.instance.paths

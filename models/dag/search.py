@@ -63,8 +63,7 @@ TIME_INDEXED_SHARE = 0.4
 PARTITIONING_SHARE = 0.4
 """Share of the remaining time for number partitioning. Chosen by hand."""
 NEIGHBOURHOODS_SHARE = 0.4
-"""Share of the remaining time for neighbourhoods before the whole model is solved. Chosen by hand.
-"""
+"""Share of the remaining time for neighbourhoods before the whole model. Chosen by hand."""
 LISTS_SHARE = 0.4
 """Share of the time within which the first list schedules are made. Chosen by hand."""
 MORE_LISTS_SHARE = 0.1
@@ -78,8 +77,7 @@ MAX_LISTS = 20_000
 """List schedules at most, with a time limit. Chosen by hand."""
 NEIGHBOURHOOD_ROUNDS = 60
 """Neighbourhoods for `NEIGHBOURHOODS_SHARE` without a time limit; up to ten times as many with one.
-Chosen by hand.
-"""
+Chosen by hand."""
 FREE_JOBS = 12
 """Jobs of the first neighbourhoods, and the fewest. Chosen by hand: larger neighbourhoods improve
 more schedules, and are solved to optimality less often.
@@ -121,8 +119,7 @@ class ExactSearch(LexicographicSearch[ObjectiveLevel, Schedule, int]):
     lower_bounds: LowerBounds
 
     def __init__(self, instance: Instance, objective: str, limits: Limits, seed: int) -> None:
-        self.budget, self.seed = Budget(limits), seed
-        self.random = random.Random(seed)
+        self.budget, self.seed, self.random = Budget(limits), seed, random.Random(seed)
         self.scaled = scaled_for_objective(instance, objective)
         self.heads_tails = compute_heads_tails(self.scaled)
         priorities = (self.heads_tails.costs + self.heads_tails.tails).min(axis=1)
@@ -132,10 +129,8 @@ class ExactSearch(LexicographicSearch[ObjectiveLevel, Schedule, int]):
         """Improve the schedule and the bounds until they meet, or a limit is reached."""
         if hint is not None and runs_on(self.scaled, hint):
             self.update_incumbent(Schedule.from_solution(self.scaled, hint))
-        makespan = max(self.result.incumbent.completions(self.scaled))
-        self.lower_bounds = compute_lower_bounds(
-            self.scaled, self.heads_tails, upper_bound=makespan
-        )
+        last = max(self.result.incumbent.completions(self.scaled))
+        self.lower_bounds = compute_lower_bounds(self.scaled, self.heads_tails, upper_bound=last)
         self.prove_levels(self._solve_level)
 
     def certificate(self) -> InfeasibilityProof | None:
@@ -395,14 +390,11 @@ class ExactSearch(LexicographicSearch[ObjectiveLevel, Schedule, int]):
 
         Or, with `improvement`, that are better by as much.
         """
-        graphs, restriction = self.lower_bounds.graphs, self.scaled.restriction
-        if level == "makespan":
-            latest = [self.value - improvement] * len(graphs)
-        elif level == "total-response-time":
+        graphs, known = self.lower_bounds.graphs, self.scaled.restriction
+        latest = [self.value - improvement] * len(graphs)
+        if level == "total-response-time":
             slack = self.value - improvement - sum(graphs)
             latest = [bound + slack for bound in graphs]
-        else:
+        elif level == "tardy-graphs":
             latest = [sequential_horizon(self.scaled)] * len(graphs)
-        if restriction is None:
-            return latest
-        return list(map(min, latest, restriction.latest_completions))
+        return latest if known is None else list(map(min, latest, known.latest_completions))
