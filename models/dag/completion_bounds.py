@@ -107,11 +107,11 @@ def sequential_machines(scaled: ScaledInstance) -> tuple[tuple[int, ...], int]:
     machines, duration = [0] * len(scaled.jobs), 0
     for graph, jobs in enumerate(scaled.jobs_of_graph):
         sets: list[Sequence[int]] = [[machine] for machine in everywhere]
-        if not scaled.instance.graphs[graph].one_lan:
+        lans = scaled.lans if scaled.instance.graphs[graph].one_lan else None
+        if lans is None:
             sets.append(everywhere)
-        elif scaled.lans is not None:
-            of_lan = {lan: [p for p in everywhere if scaled.lans[p] == lan] for lan in scaled.lans}
-            sets += of_lan.values()
+        else:
+            sets += [[p for p in everywhere if lans[p] == lan] for lan in set(lans)]
         found = (_run_in_sequence(scaled, graph, jobs, choice) for choice in sets)
         best = min(one for one in found if one is not None)
         duration += best.duration
@@ -156,17 +156,17 @@ def latest_completions(scaled: ScaledInstance, objective: str, duration: int) ->
 
     Examples
     --------
-    The last due date is so late that its graph may as well run after the others:
+    Times are in units of 3. The last due date is so late that its graph may run after the others:
 
     >>> from dlopt.problems.dag import Graph, Machine, Task
     >>> task = (Task("t", work=3),)
     >>> due = [Graph(f"g{d}", task, absolute_deadline=d) for d in (4, 3, 10**9)]
     >>> scaled = ScaledInstance.from_instance(Instance((Machine("m"),), tuple(due)))
     >>> for objective in ("makespan", "tardy-graphs", "total-response-time"):
-    ...     print(objective, scaled.scale, latest_completions(scaled, objective, duration=9))
-    makespan 1 (9, 9, 9)
-    tardy-graphs 1 (13, 13, 13)
-    total-response-time 1 (27, 27, 27)
+    ...     print(objective, latest_completions(scaled, objective, duration=3))
+    makespan (3, 3, 3)
+    tardy-graphs (4, 4, 4)
+    total-response-time (9, 9, 9)
     """
     arrivals = scaled.arrivals
     end = max(arrivals) + duration

@@ -16,6 +16,7 @@ from dlopt.models.dag.schedules import Schedule, left_shifted_solution, to_solut
 from dlopt.models.dag.search import ExactSearch
 from dlopt.problems.dag.claimed_values import claimed_value
 from dlopt.problems.dag.data import Instance, Solution
+from dlopt.problems.dag.goals import OBJECTIVES
 from dlopt.result import NO_LIMITS, Limits, Result, Status
 
 Answer = Result[Solution]
@@ -140,8 +141,9 @@ def _best_solution(
     """
     if hint is None:
         return solution
-    candidates = solution, left_shifted_solution(scaled, hint)
-    return min(candidates, key=lambda one: claimed_value(scaled.instance, one, objective))
+    other, instance = left_shifted_solution(scaled, hint), scaled.instance
+    values = (claimed_value(instance, one, objective) for one in (other, solution))
+    return other if OBJECTIVES[objective].better(*values) else solution
 
 
 def solve_milp(
@@ -195,7 +197,7 @@ def solve_milp(
     """
     objective = objective or "makespan"
     scaled, budget = scaled_for_objective(instance, objective), Budget(limits)
-    levels = LEVELS[objective]
+    levels, better = LEVELS[objective], OBJECTIVES[objective].better
     result = minimise_levels(scaled, levels, budget, seed, solver)
     schedule, bounds = result.schedule, result.bounds
     solution = None
@@ -204,7 +206,7 @@ def solve_milp(
     value = None if solution is None else claimed_value(instance, solution, objective)
     bound = to_objective_value(scaled, levels, bounds) if len(bounds) == len(levels) else None
     proven = value is not None and bound is not None and gap_closed(scaled, levels, value, bound)
-    if value is not None and bound is not None and value < bound and not proven:
+    if value is not None and not proven and bound is not None and better(value, bound):
         bound = None  # pragma: no cover  # the hint refutes what HiGHS claims
     status = Status.OPTIMAL if proven else Status.FEASIBLE
     return Result(

@@ -138,6 +138,23 @@ def test_a_graph_that_stays_in_one_lan_is_run_there_in_sequence():
     assert solve_exact(instance).value == oracle.best(instance) == 8
 
 
+def test_numbers_of_long_denominators_are_rounded_to_a_grid_without_such_costs():
+    primes = (999983, 999979, 999961)
+    tasks = tuple(Task(f"t{p}", costs=(1 + Fraction(1, p), NEVER)) for p in primes)
+    found = solve_exact(Instance(machines(2), (Graph("g", tasks),)))
+    assert found.value == sum(1 + Fraction(1, p) for p in primes)
+    assert 0 <= found.value - found.bound < Fraction(1, 10**6)
+    assert "multiples of" in found.reason
+
+
+def test_a_link_that_must_be_waited_for_is_the_horizon():
+    network = Network(links=(Link(0, 1, bandwidth=1, latency=NEVER),))
+    tasks = (Task("a", costs=(1, None)), Task("b", costs=(None, 1)))
+    instance = Instance(machines(2), (Graph("g", tasks, (Edge(0, 1),)),), network)
+    assert scaled_for_objective(instance, "makespan").restriction is None
+    assert solve_exact(instance).value == NEVER + 2
+
+
 huge = st.sampled_from([10**7, NEVER, 10**15, Fraction(10**15, 7)])
 
 
