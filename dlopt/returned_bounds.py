@@ -33,7 +33,7 @@ def covering_accepted_plans(query: Query, answer: Result[Any]) -> Result[Any]:
     In exact numbers these are the exact plans. In floats a plan may be better than the best exact
     one, see `allowed_gain` of the problems with objectives that are instants. Where that is more
     than the tolerance of the answer covers, the bound is lowered by it. If it is so much that
-    value and bound differ beyond a solver's tolerance, the reason says why.
+    value and bound differ by it beyond a solver's tolerance, the reason says why.
 
     Parameters
     ----------
@@ -57,12 +57,16 @@ def covering_accepted_plans(query: Query, answer: Result[Any]) -> Result[Any]:
     gains = accepted_gains(query, bound)
     if bound is None or not any(gains):
         return answer
+    values = bound if answer.value is None else answer.value
     lowered, most = [], Fraction(0)
-    for name, level, gain in zip(_names(query.goal), levels_of(bound), gains, strict=True):
-        span = abs(exact(level) - gain - exact(query.origin_of(name)))
+    for name, level, value, gain in zip(
+        _names(query.goal), levels_of(bound), levels_of(values), gains, strict=True
+    ):
+        origin = exact(query.origin_of(name))
+        span = abs(exact(level) - gain - origin)
         covered = gain <= exact(answer.tolerance) * span
         lowered.append(level if covered else rounded_down(exact(level) - gain))
-        if gain > exact(SOLVER) * span:
+        if gain > exact(SOLVER) * max(span, abs(exact(value) - origin)):
             most = max(most, gain)
     loose = tuple(lowered) if isinstance(bound, tuple) else lowered[0]
     reason = answer.reason
@@ -103,7 +107,9 @@ def accepted_gains(query: Query, bound: Value | None) -> tuple[Fraction, ...]:
     for name, level in zip(names, bounds, strict=True):
         gain: Fraction = gain_of(query.instance, name, exact(level), FLOATING)
         if gain and isinstance(level, float):
-            gain += exact(math.ulp(level))  # what was proven may be less by a rounding
+            rounding = exact(math.ulp(level))  # what was proven may be less by it
+            proven = exact(level) - rounding
+            gain = rounding + gain_of(query.instance, name, proven, FLOATING)
         gains.append(gain)
     return tuple(gains)
 

@@ -119,13 +119,16 @@ class _DeadlineRelaxation:
         return 2 * self._tolerance + 3 * ROUNDING * date + 2 * self._drift * since
 
 
-def drop_unreachable(times: ExactTimes) -> ExactTimes:
+def drop_unreachable(times: ExactTimes, flowtime: bool = False) -> ExactTimes:
     """Remove pairs of a task and a machine that end after a list schedule has ended.
 
     No schedule that ends as early has the task there. So a machine that is ready in a hundred years
     does not make the horizon a hundred years long, nor does a machine on which a task takes as
     long. Times are returned as they are if all arrivals are equal and processing times are not that
     different.
+
+    Of the flowtime, pairs are removed that end after twice the sum of all ends of the list
+    schedule: in certificates, whose times are rounded down, they are still after that sum.
 
     Examples
     --------
@@ -140,17 +143,18 @@ def drop_unreachable(times: ExactTimes) -> ExactTimes:
     least_work = sum(map(_shortest, times.processing_times))
     if arrive_together and _longest(times) <= LONG_TIME_RATIO * least_work:
         return times
-    free = [Fraction(0)] * len(times.processing_times[0])
+    free, total = [Fraction(0)] * len(times.processing_times[0]), Fraction(0)
     pairs = zip(times.processing_times, times.arrivals, strict=True)
     for row, arrivals in sorted(pairs, key=_earliest_arrival):
         end, machine = min(
             (max(free[k], arrivals[k]) + time, k) for k, time in enumerate(row) if time is not None
         )
         free[machine] = end
-    makespan = max(free)
+        total += end
+    latest = 2 * total if flowtime else max(free)
     reachable = (
         tuple(
-            None if time is None or start + time > makespan else time
+            None if time is None or start + time > latest else time
             for time, start in zip(row, arrivals, strict=True)
         )
         for row, arrivals in zip(times.processing_times, times.arrivals, strict=True)

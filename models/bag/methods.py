@@ -271,7 +271,8 @@ def _to_result(
         gap = float(bounds[open_level] - value)
         reason = f"gap not closed ({gap:.3g}); {reason}"
         if not scaled.exactly_scaled:
-            reason += "; times have no common unit and are rounded down for the bound"
+            reason += "; the horizon is too long for the common unit of times: "
+            reason += "they are rounded down for the bound"
     return Result(
         Status.OPTIMAL if is_closed else Status.FEASIBLE,
         solution=solution,

@@ -90,9 +90,21 @@ class ScaledInstance:
         """
         kind = objective_kind(objective)
         times = ExactTimes.from_instance(instance)
-        if kind == "makespan":
-            times = drop_unreachable(times)
-        scale, exactly_scaled = _choose_scale(times, kind)
+        if kind != "count":
+            times = drop_unreachable(times, flowtime=kind == "flowtime")
+        return cls._of_times(instance, objective, times, *_choose_scale(times, kind))
+
+    @classmethod
+    def _of_times(
+        cls,
+        instance: Instance,
+        objective: str,
+        times: ExactTimes,
+        scale: Fraction,
+        exactly_scaled: bool,
+    ) -> ScaledInstance:
+        """Return the instance of some times, rounded down to units."""
+        kind = objective_kind(objective)
         jobs, processing_times, arrivals, due_dates = [], [], [], []
         for task, due in enumerate(times.due_dates):
             if due is None and kind == "count":
@@ -110,6 +122,20 @@ class ScaledInstance:
                 due_dates.append(latest)
         tables = tuple(jobs), tuple(processing_times), tuple(arrivals), tuple(due_dates)
         return cls(instance, objective, times, scale, exactly_scaled, *tables)
+
+    def with_all_machines(self) -> ScaledInstance:
+        """Return the instance in the same units, with all machines of all tasks.
+
+        Examples
+        --------
+        >>> scaled = ScaledInstance.from_instance(Instance(etc=((3, 10**15), (4, 5))), "flowtime")
+        >>> scaled.processing_times, scaled.with_all_machines().processing_times
+        (((3, None), (4, 5)), ((3, 1000000000000000), (4, 5)))
+        """
+        times = ExactTimes.from_instance(self.instance)
+        if times.processing_times == self.times.processing_times:
+            return self
+        return self._of_times(self.instance, self.objective, times, self.scale, self.exactly_scaled)
 
     @property
     def objective_kind(self) -> ObjectiveKind:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dlopt.models.common.objective_levels import bound_reason
+from dlopt.models.dag.completion_bounds import scaled_for_objective
 from dlopt.models.dag.lower_bounds import (
     CRITICAL_PATH,
     INTERVAL_ENERGY,
@@ -14,7 +15,6 @@ from dlopt.models.dag.lower_bounds import (
 )
 from dlopt.models.dag.objective import LEVELS, to_objective_value
 from dlopt.models.dag.proof_search import certificate_of_bound
-from dlopt.models.dag.scaled_instance import ScaledInstance
 from dlopt.problems.dag.data import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, Result, Status
 
@@ -143,7 +143,7 @@ def _bound_result(
     instance: Instance, objective: str | None, seed: int, proof: Proof, method: str
 ) -> Answer:
     objective = objective or "makespan"
-    scaled = ScaledInstance.from_instance(instance)
+    scaled = scaled_for_objective(instance, objective)
     heads_tails = compute_heads_tails(scaled, proof)
     bounds: LowerBounds = compute_lower_bounds(scaled, heads_tails, proof)
     levels = LEVELS[objective]

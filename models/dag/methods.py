@@ -8,13 +8,15 @@ from dlopt.backends.time_budget import Budget
 from dlopt.incumbents import offer
 from dlopt.models.common.lexicographic import SearchResult
 from dlopt.models.common.objective_levels import bound_reason, with_certificate
+from dlopt.models.dag.completion_bounds import scaled_for_objective
 from dlopt.models.dag.milp import minimise_levels
 from dlopt.models.dag.objective import LEVELS, gap_closed, to_objective_value
 from dlopt.models.dag.scaled_instance import ScaledInstance
-from dlopt.models.dag.schedules import Schedule, to_solution
+from dlopt.models.dag.schedules import Schedule, left_shifted_solution, to_solution
 from dlopt.models.dag.search import ExactSearch
 from dlopt.problems.dag.claimed_values import claimed_value
 from dlopt.problems.dag.data import Instance, Solution
+from dlopt.problems.dag.goals import OBJECTIVES
 from dlopt.result import NO_LIMITS, Limits, Result, Status
 
 Answer = Result[Solution]
@@ -82,7 +84,7 @@ def solve_exact(
     search = ExactSearch(instance, objective, limits, seed)
 
     def known(found: SearchResult[Schedule, int]) -> Answer:
-        return _to_result(instance, objective, seed, search, found)
+        return _to_result(instance, objective, seed, search, found, hint)
 
     offer(instance, objective, "exact", lambda: known(search.snapshot()))
     search.run(hint)
@@ -96,10 +98,11 @@ def _to_result(
     seed: int,
     search: ExactSearch,
     found: SearchResult[Schedule, int],
+    hint: Solution | None,
 ) -> Answer:
     """Return the incumbent and the bounds of a search as a result."""
-    scaled, levels, incumbent = search.scaled, search.levels, found.incumbent
-    solution = to_solution(scaled, incumbent)
+    scaled, levels = search.scaled, search.levels
+    solution = _best_solution(scaled, objective, to_solution(scaled, found.incumbent), hint)
     value = claimed_value(instance, solution, objective)
     trivial = [search.trivial_bound(level) for level in levels]
     bounds = found.bounds_of_all_levels(bound.value for bound in trivial)
@@ -129,6 +132,20 @@ def _to_result(
     )
 
 
+def _best_solution(
+    scaled: ScaledInstance, objective: str, solution: Solution, hint: Solution | None
+) -> Solution:
+    """Return a solution, or the hint if it is better in the numbers of the instance.
+
+    In scaled units it may be no better where times are rounded down.
+    """
+    if hint is None:
+        return solution
+    other, instance = left_shifted_solution(scaled, hint), scaled.instance
+    values = (claimed_value(instance, one, objective) for one in (other, solution))
+    return other if OBJECTIVES[objective].better(*values) else solution
+
+
 def solve_milp(
     instance: Instance,
     *,
@@ -143,7 +160,8 @@ def solve_milp(
     Parameters
     ----------
     instance, objective, limits, hint, seed, solver
-        See `dlopt.registry`. `work` counts nodes of each branch and bound; the hint is not used.
+        See `dlopt.registry`. `work` counts nodes of each branch and bound. The program starts
+        without the hint, which is returned where it is better than the schedule that was found.
 
     Returns
     -------
@@ -178,14 +196,18 @@ def solve_milp(
     6
     """
     objective = objective or "makespan"
-    scaled, budget = ScaledInstance.from_instance(instance), Budget(limits)
-    levels = LEVELS[objective]
+    scaled, budget = scaled_for_objective(instance, objective), Budget(limits)
+    levels, better = LEVELS[objective], OBJECTIVES[objective].better
     result = minimise_levels(scaled, levels, budget, seed, solver)
     schedule, bounds = result.schedule, result.bounds
-    solution = None if schedule is None else to_solution(scaled, schedule)
+    solution = None
+    if schedule is not None:
+        solution = _best_solution(scaled, objective, to_solution(scaled, schedule), hint)
     value = None if solution is None else claimed_value(instance, solution, objective)
     bound = to_objective_value(scaled, levels, bounds) if len(bounds) == len(levels) else None
     proven = value is not None and bound is not None and gap_closed(scaled, levels, value, bound)
+    if value is not None and not proven and bound is not None and better(value, bound):
+        bound = None  # pragma: no cover  # the hint refutes what HiGHS claims
     status = Status.OPTIMAL if proven else Status.FEASIBLE
     return Result(
         Status.LIMIT if solution is None else status,

@@ -165,8 +165,13 @@ class DisjunctiveMilp:
         self.assign = [
             {p: self._binary(f"x{job}_{p}") for p in scaled.eligible_machines[job]} for job in jobs
         ]
-        graphs = range(len(scaled.jobs_of_graph))
-        self.completions = [self._continuous(f"C{graph}") for graph in graphs]
+        self.completions = [
+            self._continuous(f"C{graph}") for graph in range(len(scaled.jobs_of_graph))
+        ]
+        if scaled.restriction is not None:
+            latest = scaled.restriction.latest_completions
+            for completion, units in zip(self.completions, latest, strict=True):
+                self.problem += completion <= self._to_model_time(units - self.origin)
         self._add_assignment()
         self._add_precedence()
         self._add_disjunctions()

@@ -21,7 +21,7 @@ import numpy as np
 
 from dlopt.certificates import InfeasibilityProof, can_be_stated
 from dlopt.models.dag.heads_and_tails import HeadsTails, Ints
-from dlopt.models.dag.lower_bounds import compute_lower_bounds
+from dlopt.models.dag.lower_bounds import compute_heads_tails, compute_lower_bounds
 from dlopt.models.dag.objective import ObjectiveLevel
 from dlopt.models.dag.proof_cases import (
     AssumedLater,
@@ -44,7 +44,7 @@ from dlopt.models.dag.proof_times import (
     makespan_times,
     remarks_of,
 )
-from dlopt.models.dag.scaled_instance import ScaledInstance
+from dlopt.models.dag.scaled_instance import MAX_HORIZON, ScaledInstance, sequential_horizon
 
 MAX_SIZE = 3_000
 """Jobs and arcs up to which a proof is tried. Chosen by hand, for the time of it."""
@@ -126,7 +126,8 @@ def certificate_of_bound(
     scaled, heads_tails, stop, cases
         See `infeasibility_proof`.
     levels : sequence of str
-        Of the objective. The response of a single graph is proven as a makespan.
+        Of the objective. The response of a single graph is proven as a makespan. Other levels are
+        proven of the instance with all machines of all jobs, as its certificate states no horizon.
     bounds : sequence of int
         Of each level, in scaled units.
     """
@@ -139,6 +140,11 @@ def certificate_of_bound(
             excluded = ExcludedLevels(bounds[0] - 1, None)
         else:
             excluded = ExcludedLevels(tardy, total - 1)
+        if scaled.restriction is not None:
+            scaled = scaled.restriction.complete
+            if sequential_horizon(scaled) > MAX_HORIZON:
+                return None
+            heads_tails = compute_heads_tails(scaled)
     return infeasibility_proof(scaled, heads_tails, excluded, stop, cases=cases)
 
 

@@ -48,6 +48,26 @@ class Arc:
     transfer_times: tuple[int, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Restriction:
+    """Why an instance lacks machines of jobs: some optimal schedule does without them.
+
+    Parameters
+    ----------
+    complete : ScaledInstance
+        The instance with all machines of all jobs, in the same units.
+    latest_completions : tuple of int, shape (graphs,)
+        Some optimal schedule completes every graph by then. Schedules that do not may be missing,
+        or take transfers for shorter than they are.
+    sequential_machines : tuple of int, shape (jobs,)
+        Of a schedule that does, in the sequence of the jobs.
+    """
+
+    complete: ScaledInstance
+    latest_completions: tuple[int, ...]
+    sequential_machines: tuple[int, ...]
+
+
 @dataclass(frozen=True)
 class ScaledInstance:
     """Jobs on machines, in units of time such that every number is an integer.
@@ -77,6 +97,8 @@ class ScaledInstance:
     link_class : tuple of tuple of int, shape (machines, machines)
         The class of the link from one machine to another: links of a class have the same latency
         and bandwidth.
+    restriction : Restriction or None
+        None if all machines of all jobs are there.
     """
 
     instance: Instance
@@ -89,10 +111,11 @@ class ScaledInstance:
     delivery_times: tuple[tuple[int, ...], ...]
     arcs: tuple[Arc, ...]
     link_class: tuple[tuple[int, ...], ...]
+    restriction: Restriction | None = None
 
     @classmethod
     def from_instance(cls, instance: Instance) -> ScaledInstance:
-        """Scale the times of an instance to integers.
+        """Scale the times of an instance to integers, with all machines of all jobs.
 
         Examples
         --------
@@ -103,7 +126,8 @@ class ScaledInstance:
         >>> scaled.scale, scaled.costs, scaled.arcs[0].transfer_times
         (Fraction(2, 1), ((3, 6), (1, 2)), (0, 2))
         """
-        return _Scaler(instance).scaled_instance()
+        scaler = Scaler(instance)
+        return scaler.within_horizon(scaler.exactly_scaled())
 
     @property
     def machine_count(self) -> int:
@@ -189,6 +213,8 @@ class ScaledInstance:
     @cached_property
     def identical_machines(self) -> list[list[int]]:
         """All machines in groups: those of a group may be exchanged in any schedule."""
+        if self.restriction is not None:  # they are so for a certificate, which is about all
+            return self.restriction.complete.identical_machines
         columns = [
             tuple(
                 row[p]
@@ -235,7 +261,7 @@ class ScaledInstance:
         return all(same(p, q) and same(q, p) for p in machines for q in (machine, other))
 
 
-class _Scaler:
+class Scaler:
     """Finds the scale of an instance and builds the scaled instance."""
 
     def __init__(self, instance: Instance) -> None:
@@ -252,17 +278,17 @@ class _Scaler:
         )
         self.slowness = [1 / exact(machine.power) for machine in instance.machines]
 
-    def scaled_instance(self) -> ScaledInstance:
+    def exactly_scaled(self) -> ScaledInstance:
+        """Return the instance in the longest unit of which all times are multiples."""
         scale = Fraction(self._common_denominator())
-        scaled = self._build(scale)
-        divisor = gcd(*self._nonzero_times(scaled))
-        if divisor > 1:
-            scale /= divisor
-            scaled = self._build(scale)
-        horizon = sequential_horizon(scaled)
-        if horizon > MAX_HORIZON:
-            return self._build(short_scale(scale * GRID_UNITS / horizon), exactly=False)
-        return scaled
+        scaled = self.build(scale)
+        divisor = gcd(*nonzero_times(scaled))
+        return self.build(scale / divisor) if divisor > 1 else scaled
+
+    def within_horizon(self, scaled: ScaledInstance) -> ScaledInstance:
+        """Return an instance as it is, or with times rounded down if its horizon is too long."""
+        scale = scale_within_horizon(scaled)
+        return scaled if scale == scaled.scale else self.build(scale, exactly=False)
 
     def _common_denominator(self) -> int:
         """Return a multiple of the least common denominator of all times that is fast to find."""
@@ -289,7 +315,8 @@ class _Scaler:
             yield (*self.paths.inbound(graph.lan, machine), exact(graph.input))
             yield (*self.paths.outbound(machine, graph.lan), exact(graph.output))
 
-    def _build(self, scale: Fraction, exactly: bool = True) -> ScaledInstance:
+    def build(self, scale: Fraction, exactly: bool = True) -> ScaledInstance:
+        """Return the instance in units of which there are `scale` in one of the instance."""
         jobs: list[tuple[int, int]] = []
         costs: list[tuple[int | None, ...]] = []
         release_times: list[tuple[int, ...]] = []
@@ -343,17 +370,26 @@ class _Scaler:
             self.link_class,
         )
 
-    def _nonzero_times(self, scaled: ScaledInstance) -> Iterator[int]:
-        """Yield every time of a scaled instance that is not 0."""
-        for rows in (set(scaled.costs), set(scaled.release_times), set(scaled.delivery_times)):
-            for row in rows:
-                yield from (number for number in row if number)
-        for transfer_times in {arc.transfer_times for arc in scaled.arcs}:
-            yield from (number for number in transfer_times if number)
+
+def nonzero_times(scaled: ScaledInstance) -> Iterator[int]:
+    """Yield every time of a scaled instance that is not 0."""
+    for rows in (set(scaled.costs), set(scaled.release_times), set(scaled.delivery_times)):
+        for row in rows:
+            yield from (number for number in row if number)
+    for transfer_times in {arc.transfer_times for arc in scaled.arcs}:
+        yield from (number for number in transfer_times if number)
+
+
+def scale_within_horizon(scaled: ScaledInstance) -> Fraction:
+    """Return the scale of an instance, or that of a grid if its horizon is too long."""
+    horizon = sequential_horizon(scaled)
+    if horizon > MAX_HORIZON:
+        return short_scale(scaled.scale * GRID_UNITS / horizon)
+    return scaled.scale
 
 
 def sequential_horizon(scaled: ScaledInstance) -> int:
-    """Return a makespan that some schedule meets: all jobs and all transfers one after another."""
+    """Return a makespan that all left-shifted schedules meet: all jobs and transfers in a row."""
     processing = sum(max(cost for cost in row if cost is not None) for row in scaled.costs)
     transfers = sum(max(arc.transfer_times) for arc in scaled.arcs)
     latest_release = max(map(max, scaled.release_times))

@@ -6,6 +6,7 @@ import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from operator import le
 from typing import Any
 
 from dlopt.arithmetic import exact, simplest
@@ -77,6 +78,26 @@ def left_shifted(scaled: ScaledInstance, machines: Sequence[int], keys: Sequence
     return Schedule(tuple(machines), tuple(starts))
 
 
+def meets_restriction(scaled: ScaledInstance, schedule: Schedule) -> bool:
+    """Tell whether a schedule completes all graphs as early as the instance requires.
+
+    Others may take transfers for shorter than they are; see `Restriction`.
+    """
+    if scaled.restriction is None:
+        return True
+    latest = scaled.restriction.latest_completions
+    return all(map(le, schedule.completions(scaled), latest))
+
+
+def runs_on(scaled: ScaledInstance, solution: Solution) -> bool:
+    """Tell whether a solution uses only machines that the instance has for each job."""
+    number = {task: job for job, task in enumerate(scaled.jobs)}
+    return all(
+        scaled.costs[number[placed.graph, placed.task]][placed.machine] is not None
+        for placed in solution.placements
+    )
+
+
 def _data_arrival(
     scaled: ScaledInstance, job: int, machine: int, machines: Sequence[int], ends: Sequence[int]
 ) -> int:
@@ -142,26 +163,71 @@ def _choose_lan(scaled: ScaledInstance, graph: int, jobs: Sequence[int]) -> int 
     return max(eligible, key=lambda lan: (sum(other == lan for other in scaled.lans or ()), -lan))
 
 
+def initial_schedule(scaled: ScaledInstance, priorities: Sequence[int]) -> Schedule:
+    """Return a list schedule, or that of a restriction if it completes a graph too late.
+
+    Parameters
+    ----------
+    scaled : ScaledInstance
+    priorities : sequence of int, shape (jobs,)
+    """
+    schedule = list_schedule(scaled, priorities)
+    if scaled.restriction is None or meets_restriction(scaled, schedule):
+        return schedule
+    machines = scaled.restriction.sequential_machines
+    return left_shifted(scaled, machines, range(len(machines)))
+
+
 def to_solution(scaled: ScaledInstance, schedule: Schedule) -> Solution:
     """Return a schedule as a solution, in the numbers of the instance: exact, or floats.
 
     Starts are rounded down to floats, so that no graph becomes late by rounding.
     """
-    if scaled.exactly_scaled:
+    if scaled.exactly_scaled and meets_restriction(scaled, schedule):
         starts = [scaled.origin + scaled.to_instance_time(start) for start in schedule.starts]
     else:
-        starts = _exact_start_times(scaled, schedule)
+        starts = _exact_start_times(scaled, schedule.machines, schedule.starts)
+    return _solution(scaled, schedule.machines, starts)
+
+
+def left_shifted_solution(scaled: ScaledInstance, solution: Solution) -> Solution:
+    """Return the solution of the same machines and sequences in which all tasks start earliest.
+
+    Times are those of the original data, whatever the units of the scaled instance.
+
+    Examples
+    --------
+    >>> from dlopt.problems.dag import Graph, Instance, Machine, Task
+    >>> graph = Graph("g", (Task("a", work=2), Task("b", work=3)))
+    >>> scaled = ScaledInstance.from_instance(Instance((Machine("m"),), (graph,)))
+    >>> late = Solution((Placement(0, 0, 0, 9), Placement(0, 1, 0, 4)))
+    >>> [placed.start for placed in left_shifted_solution(scaled, late).placements]
+    [3, 0]
+    """
+    placement_of = {(placed.graph, placed.task): placed for placed in solution.placements}
+    placements = [placement_of[job] for job in scaled.jobs]
+    machines = [placed.machine for placed in placements]
+    keys = [exact(placed.start) for placed in placements]
+    return _solution(scaled, machines, _exact_start_times(scaled, machines, keys))
+
+
+def _solution(
+    scaled: ScaledInstance, machines: Sequence[int], starts: Sequence[Fraction]
+) -> Solution:
+    """Return a solution in the numbers of the instance."""
     to_number = simplest if scaled.instance.exact else rounded_down
     return Solution(
         tuple(
-            Placement(graph, task, schedule.machines[job], to_number(starts[job]))
+            Placement(graph, task, machines[job], to_number(starts[job]))
             for job, (graph, task) in enumerate(scaled.jobs)
         )
     )
 
 
-def _exact_start_times(scaled: ScaledInstance, schedule: Schedule) -> list[Fraction]:
-    """Return the starts that the sequences of a schedule have with the original data."""
+def _exact_start_times(
+    scaled: ScaledInstance, machines: Sequence[int], keys: Sequence[int] | Sequence[Fraction]
+) -> list[Fraction]:
+    """Return the starts that sequences on machines have with the original data."""
     instance, paths = scaled.instance, scaled.instance.paths
     jobs = {job: number for number, job in enumerate(scaled.jobs)}
     predecessors: list[list[tuple[int, Any]]] = [[] for _ in scaled.jobs]
@@ -171,15 +237,15 @@ def _exact_start_times(scaled: ScaledInstance, schedule: Schedule) -> list[Fract
             predecessors[target].append((source, edge.data))
     free = [Fraction(0)] * scaled.machine_count
     starts, ends = [Fraction(0)] * len(jobs), [Fraction(0)] * len(jobs)
-    for job in sorted(range(len(jobs)), key=lambda job: (schedule.starts[job], job)):
-        (index, task), machine = scaled.jobs[job], schedule.machines[job]
+    for job in sorted(range(len(jobs)), key=lambda job: (keys[job], job)):
+        (index, task), machine = scaled.jobs[job], machines[job]
         graph = instance.graphs[index]
         start = exact(graph.arrival)
         if not predecessors[job]:
             latency, unit = paths.inbound(graph.lan, machine)
             start += latency + exact(graph.input) * unit
         for source, data in predecessors[job]:
-            transfer = paths.transfer(data, schedule.machines[source], machine)
+            transfer = paths.transfer(data, machines[source], machine)
             start = max(start, ends[source] + transfer)
         cost = exact(instance.cost(index, task, machine))
         if cost:

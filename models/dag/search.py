@@ -27,6 +27,7 @@ from dlopt.models.common.lexicographic import (
     LexicographicSearch,
 )
 from dlopt.models.common.number_partitioning import NUMBER_PARTITIONING, NumberPartitioning
+from dlopt.models.dag.completion_bounds import scaled_for_objective
 from dlopt.models.dag.cpsat_alternatives import AlternativesModel
 from dlopt.models.dag.forward_backward import forward_backward_schedules
 from dlopt.models.dag.independent_tasks import is_number_partitioning, partition_schedule
@@ -41,8 +42,8 @@ from dlopt.models.dag.program_steps import (
     program_steps,
 )
 from dlopt.models.dag.proof_search import certificate_of_bound
-from dlopt.models.dag.scaled_instance import ScaledInstance, sequential_horizon
-from dlopt.models.dag.schedules import Schedule, list_schedule
+from dlopt.models.dag.scaled_instance import sequential_horizon
+from dlopt.models.dag.schedules import Schedule, initial_schedule, meets_restriction, runs_on
 from dlopt.models.dag.time_indexed_bound import time_indexed_makespan_bound
 from dlopt.problems.dag.data import Instance, Solution
 from dlopt.result import Limits, Status
@@ -62,8 +63,7 @@ TIME_INDEXED_SHARE = 0.4
 PARTITIONING_SHARE = 0.4
 """Share of the remaining time for number partitioning. Chosen by hand."""
 NEIGHBOURHOODS_SHARE = 0.4
-"""Share of the remaining time for neighbourhoods before the whole model is solved. Chosen by hand.
-"""
+"""Share of the remaining time for neighbourhoods before the whole model. Chosen by hand."""
 LISTS_SHARE = 0.4
 """Share of the time within which the first list schedules are made. Chosen by hand."""
 MORE_LISTS_SHARE = 0.1
@@ -77,8 +77,7 @@ MAX_LISTS = 20_000
 """List schedules at most, with a time limit. Chosen by hand."""
 NEIGHBOURHOOD_ROUNDS = 60
 """Neighbourhoods for `NEIGHBOURHOODS_SHARE` without a time limit; up to ten times as many with one.
-Chosen by hand.
-"""
+Chosen by hand."""
 FREE_JOBS = 12
 """Jobs of the first neighbourhoods, and the fewest. Chosen by hand: larger neighbourhoods improve
 more schedules, and are solved to optimality less often.
@@ -120,21 +119,18 @@ class ExactSearch(LexicographicSearch[ObjectiveLevel, Schedule, int]):
     lower_bounds: LowerBounds
 
     def __init__(self, instance: Instance, objective: str, limits: Limits, seed: int) -> None:
-        self.budget, self.seed = Budget(limits), seed
-        self.random = random.Random(seed)
-        self.scaled = ScaledInstance.from_instance(instance)
+        self.budget, self.seed, self.random = Budget(limits), seed, random.Random(seed)
+        self.scaled = scaled_for_objective(instance, objective)
         self.heads_tails = compute_heads_tails(self.scaled)
         priorities = (self.heads_tails.costs + self.heads_tails.tails).min(axis=1)
-        super().__init__(LEVELS[objective], list_schedule(self.scaled, priorities))
+        super().__init__(LEVELS[objective], initial_schedule(self.scaled, priorities))
 
     def run(self, hint: Solution | None) -> None:
         """Improve the schedule and the bounds until they meet, or a limit is reached."""
-        if hint is not None:
+        if hint is not None and runs_on(self.scaled, hint):
             self.update_incumbent(Schedule.from_solution(self.scaled, hint))
-        makespan = max(self.result.incumbent.completions(self.scaled))
-        self.lower_bounds = compute_lower_bounds(
-            self.scaled, self.heads_tails, upper_bound=makespan
-        )
+        last = max(self.result.incumbent.completions(self.scaled))
+        self.lower_bounds = compute_lower_bounds(self.scaled, self.heads_tails, upper_bound=last)
         self.prove_levels(self._solve_level)
 
     def certificate(self) -> InfeasibilityProof | None:
@@ -151,6 +147,11 @@ class ExactSearch(LexicographicSearch[ObjectiveLevel, Schedule, int]):
             self.budget.stop,
             cases=found.proven_levels > 0,
         )
+
+    def update_incumbent(self, candidate: Schedule | None) -> None:
+        """Make a schedule the incumbent if it is better, and the scaled instance is true of it."""
+        if candidate is not None and meets_restriction(self.scaled, candidate):
+            super().update_incumbent(candidate)
 
     def objective_key(self, incumbent: Schedule) -> tuple[int, ...]:
         """Return the values of all levels, in scaled units."""
@@ -389,10 +390,11 @@ class ExactSearch(LexicographicSearch[ObjectiveLevel, Schedule, int]):
 
         Or, with `improvement`, that are better by as much.
         """
-        graphs = self.lower_bounds.graphs
-        if level == "makespan":
-            return [self.value - improvement] * len(graphs)
+        graphs, known = self.lower_bounds.graphs, self.scaled.restriction
+        latest = [self.value - improvement] * len(graphs)
         if level == "total-response-time":
             slack = self.value - improvement - sum(graphs)
-            return [bound + slack for bound in graphs]
-        return [sequential_horizon(self.scaled)] * len(graphs)
+            latest = [bound + slack for bound in graphs]
+        elif level == "tardy-graphs":
+            latest = [sequential_horizon(self.scaled)] * len(graphs)
+        return latest if known is None else list(map(min, latest, known.latest_completions))

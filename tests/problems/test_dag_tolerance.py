@@ -17,8 +17,13 @@ from dlopt.problems.dag import (
     Placement,
     Solution,
     Task,
+    allowed_gain,
     violations,
 )
+from dlopt.query import Query
+from dlopt.registry import method as registered
+from dlopt.result import Result, Status
+from dlopt.returned_bounds import covering_accepted_plans
 
 F = Fraction
 EPOCH = 1_700_000_000
@@ -163,3 +168,25 @@ def test_the_grid_of_the_model_is_fine_at_the_epoch():
     found = solve(Instance((Machine("m"), Machine("n", power=0.7)), (graph,)), "exact")
     assert "floats are so coarse at such dates" in found.reason  # 64 units in the last place
     assert F(2, 10**5) < exact(found.value) - exact(found.bound) < F(3, 10**5)
+
+
+@pytest.mark.parametrize(("name", "least"), [("makespan", 7), ("total-response-time", 0)])
+def test_no_plan_is_complete_before_the_last_arrival(name, least):
+    """So bounds that are no larger are not lowered by what instants may be off."""
+    graphs = tuple(Graph(f"g{t}", tasks(1, 2.0), arrival=t) for t in (4, 7))
+    instance = Instance((Machine("m"),), graphs)
+    assert allowed_gain(instance, name, F(least), LOOSE) == 0
+    assert allowed_gain(instance, name, least + F(1, 10**12), LOOSE) == F(1, 10**12)
+    assert allowed_gain(instance, name, F(least + 2), LOOSE) > F(1, 10**9)
+
+
+@pytest.mark.parametrize("value", [None, 27.0])
+def test_a_bound_near_the_origin_is_loose_for_no_fault_of_its_dates(value):
+    """Rounding of dates makes no difference to a gap that is as large as the value."""
+    instance = Instance((Machine("m"),), (Graph("g", tasks(9, 3.0)),))
+    query = Query.of(instance, registered("dag", "exact"), "makespan")
+    bound, reason = 1e-9, "source of the bound: the critical path"
+    answer = Result(Status.FEASIBLE, value=value, bound=bound, tolerance=1e-6, reason=reason)
+    found = covering_accepted_plans(query, answer)
+    assert 0 <= found.bound < bound
+    assert ("floats are so coarse" in found.reason) is (value is None)

@@ -93,8 +93,8 @@ def allowed_gain(instance: Instance, name: str, bound: Fraction, tolerance: floa
     Returns
     -------
     Fraction
-        What tasks may start before those of the exact plan, see `violations`. 0 for numbers of
-        graphs.
+        What tasks may start before those of the exact plan, see `violations`; but no schedule is
+        complete before the last arrival, and no response is negative. 0 for numbers of graphs.
 
     Examples
     --------
@@ -109,14 +109,14 @@ def allowed_gain(instance: Instance, name: str, bound: Fraction, tolerance: floa
     if name not in ("makespan", "total-response-time"):
         return Fraction(0)
     arrivals = [exact(graph.arrival) for graph in instance.graphs]
-    ends, count = bound, 1
+    ends, count, least = bound, 1, max(arrivals)
     if name == "total-response-time":
-        ends, count = bound + sum(arrivals, Fraction(0)), len(arrivals)
+        ends, count, least = bound + sum(arrivals, Fraction(0)), len(arrivals), Fraction(0)
     drift = DRIFT * sum(len(graph.tasks) for graph in instance.graphs)
     since = max(ends - count * min(arrivals), Fraction(0))
     checker = _Checker(instance, Solution(()), tolerance)
     slack = checker.tolerance * checker.time_scale
-    return count * slack + ROUNDING * ends + drift * since
+    return min(count * slack + ROUNDING * ends + drift * since, max(bound - least, Fraction(0)))
 
 
 class _Checker(Checker):

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import numpy
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from dlopt.api import solve
 from dlopt.arithmetic import exact
 from dlopt.backends import cpsat
+from dlopt.certificate_files import check_own_certificate
 from dlopt.errors import NotApplicableError, SolverError
 from dlopt.formats.etc import parse_etc
 from dlopt.models.bag import flowtime_assignment, makespan_bound, search
@@ -60,7 +62,7 @@ def test_times_without_a_common_unit_are_rounded_and_said_to_be() -> None:
     found = solve_exact(Instance(etc=rows))
     assert found.status is Status.FEASIBLE
     assert 0 < found.value - found.bound < Fraction(1, 10**9)
-    assert "no common unit" in found.reason
+    assert "the horizon is too long for the common unit" in found.reason
     tasks = tuple(Task(f"t{k}", row[0], absolute_deadline=3) for k, row in enumerate(rows))
     counted = solve_exact(Instance(tasks, (Machine("m"),)), objective="accepted")
     assert (counted.status, counted.value) == (Status.OPTIMAL, 2)
@@ -284,10 +286,10 @@ def test_weighted_work_is_done_from_the_first_machine_on(least, heads, instant) 
 def test_machines_out_of_reach_are_left_out() -> None:
     near = ScaledInstance.from_instance(waiting(((3, 1), (3, 1)), (0, 10**9)), "makespan")
     assert near.processing_times == ((1, None), (1, None)) and near.horizon == 2  # units of 3
-    assert ScaledInstance.from_instance(near.instance, "flowtime").processing_times == (
-        (3, 1),
-        (3, 1),
-    )
+    early = ScaledInstance.from_instance(near.instance, "flowtime")
+    assert early.processing_times == ((1, None), (1, None))
+    assert early.with_all_machines().processing_times == ((1, 0), (1, 0))  # they are rounded down
+    assert early.with_all_machines().with_all_machines() == early.with_all_machines()
     far = Solution((Placement("t0", 1, 10**9, 10**9 + 1), Placement("t1", 0, 0, 3)))
     assert sequences_from_hint(near, far) is None
     assert solve_exact(near.instance, objective="makespan", hint=far).value == 6
@@ -347,3 +349,20 @@ def test_a_bound_of_flowtimes_at_dates_is_lowered_once() -> None:
     most = allowed_gain(instance, "flowtime", best, 1e-9)
     assert result.value < best  # ends are rounded down
     assert best - most - Fraction(1, 10**11) < exact(result.bound) <= best - most
+
+
+@pytest.mark.parametrize("never", [10**13, 10**18, Fraction(10**25, 7)])
+def test_a_time_that_no_good_schedule_takes_does_not_round_the_others(never: Any) -> None:
+    instance = Instance(etc=((3, never), (never, 4), (2, 5)))
+    for objective, best in (("flowtime", 11), ("makespan", 5)):
+        found = solve(instance, objective=objective)
+        assert (found.status, found.value, found.bound) == (Status.OPTIMAL, best, best)
+        assert check_own_certificate(instance, found) == ()
+
+
+def test_a_machine_that_is_ready_in_the_far_future_does_not_round_a_flowtime() -> None:
+    tasks = (Task("a", 3), Task("b", 2, release=1), Task("c", 2))
+    machines = (Machine("m"), Machine("n", ready=10**18))
+    found = solve(Instance(tasks, machines), objective="flowtime")
+    assert (found.status, found.value, found.bound) == (Status.OPTIMAL, 12, 12)
+    assert check_own_certificate(Instance(tasks, machines), found) == ()
