@@ -158,7 +158,7 @@ def draw(path: Path, outcomes: Mapping[int, Sequence[Outcome]]) -> None:
             bounds = (
                 _point(tasks, [one.bound for one in found]) for tasks, found in outcomes.items()
             )
-            curves.append(Curve("no more than", tuple(bounds)))
+            curves.append(Curve("upper bound", tuple(bounds)))
         panels.append((label, tuple(curves)))
     title = "The grid of Liu, Baskiyar and Li 2007: GDS, EDF, and local search over GDS"
     plot_curves(panels, path, axis="tasks", title=title)
