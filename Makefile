@@ -114,9 +114,9 @@ bench: $(VENV)/ready ## speed and scale; minutes
 	$(BIN)/python -m benchmarks.iit
 	$(BIN)/python -m benchmarks.admission
 
-soak: $(VENV)/ready ## the service: KILLS of a server under load, then CASES of generated requests for each operation
-	$(BIN)/python -m benchmarks.soak --kills $(or $(KILLS),200) --cases $(or $(CASES),300) \
-		--seconds $(or $(SECONDS),600)
+soak: $(VENV)/ready ## the service: KILLS of a server under load and with jobs, then CASES of generated requests for each operation
+	$(BIN)/python -m benchmarks.soak --kills $(or $(KILLS),200) --job-kills $(or $(KILLS),200) \
+		--cases $(or $(CASES),300) --seconds $(or $(SECONDS),600)
 
 baselines: $(VENV)/ready ## what is proven of the shipped instances: instances/BASELINES.csv
 	@mkdir -p $(OUT) && rm -f $(OUT)/baselines.jsonl

@@ -1,8 +1,10 @@
 """Servers that are killed many times under load, and generated requests: what takes long.
 
-    python -m benchmarks.soak [--kills 200] [--answers 400] [--cases 300] [--seconds 600] [--seed 0]
+    python -m benchmarks.soak [--kills 200] [--answers 400] [--job-kills 200] [--cases 300]
+        [--seconds 600] [--seed 0]
 
-Every kill is one of `tests.serve.faults.kills`, all on one store. Then schemathesis sends requests
+Every kill is one of `tests.serve.faults.kills`, all on one store. Then servers and their workers
+are killed in turn while jobs run (`tests.serve.faults.job_kills`). Then schemathesis sends requests
 made from the OpenAPI document, valid and invalid ones and sequences of them, to a fresh server. The
 exit code is 1 if a server lost, oversold or reordered something, did not answer, answered 5xx, or
 otherwise than the document says.
@@ -19,6 +21,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.serve.faults.clients import DEFINITION, Connection
+from tests.serve.faults.job_kills import kill_while_jobs_run
 from tests.serve.faults.kills import MAX_ANSWERS, kill_under_load
 from tests.serve.running_service import RunningService
 
@@ -68,6 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--answers", type=int, default=MAX_ANSWERS, help="after which a server is killed, at most"
     )
+    parser.add_argument("--job-kills", type=int, default=200, help="of servers or workers")
     parser.add_argument("--cases", type=int, default=300, help="of each operation")
     parser.add_argument("--seconds", type=int, default=600, help="of generated requests, at most")
     parser.add_argument("--seed", type=int, default=0, help="of the generated requests")
@@ -76,6 +80,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     wrong = 0
     if asked.kills:
         wrong |= killed(asked.kills, asked.first_seed, asked.answers)
+    if asked.job_kills:
+        wrong |= killed_with_jobs(asked.job_kills, asked.first_seed)
     if asked.cases:
         wrong |= generated_requests(asked.cases, asked.seconds, asked.seed)
     return wrong
@@ -100,6 +106,24 @@ def killed(kills: int, first: int, answers: int) -> int:
         f"{'FAIL' if wrong else 'PASS'}  {kills} kills: {answered:,} answers, "
         f"{acknowledged:,} acknowledged changes, {unknown:,} calls without an answer, "
         f"{records:,} log records, {wrong} faults",
+        flush=True,
+    )
+    return int(wrong > 0)
+
+
+def killed_with_jobs(kills: int, first: int) -> int:
+    """Kill servers, and workers of servers, while jobs run, and print what came of the jobs."""
+    accepted = finished = wrong = 0
+    with tempfile.TemporaryDirectory(prefix="dlopt-soak-") as folder:
+        for seed in range(first, first + kills):
+            done = kill_while_jobs_run(Path(folder), seed, worker=seed % 2 == 1)
+            accepted, finished = accepted + done.accepted, finished + len(done.finished)
+            for fault in done.faults:
+                wrong += 1
+                print(f"seed {seed}: {fault}", flush=True)
+    print(
+        f"{'FAIL' if wrong else 'PASS'}  {kills} kills of servers or workers: {accepted:,} jobs, "
+        f"{finished:,} read as done before the kill, {wrong} faults",
         flush=True,
     )
     return int(wrong > 0)
