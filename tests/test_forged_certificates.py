@@ -15,7 +15,7 @@ from dlopt.formats import vipr
 from dlopt.problems import admission, bag, coreservation, dag, multistage
 from dlopt.problems.cluster import Cluster
 from tests.reference.vipr import RefusedError, follow, read
-from tests.written_certificates import Written, accepted, refused
+from tests.written_certificates import Written, accepted, refused, two_cases
 
 # -- rows whose sides are too small by 1 ----------------------------------------------------------
 
@@ -116,30 +116,14 @@ def test_nodes_do_as_much_as_the_time_they_are_free():
     refused(less, "row5_L is not a constraint", "row5_L does not hold")
 
 
-GAP = """VER 1.0
-VAR 1 x
-INT 1 0
-OBJ min 1 0 1
-CON 1 0
-half G 1/2 1 0 1
-RTP range 2 inf
-SOL 0
-DER 4
-a L 0 1 0 1 { asm } -1
-b G 1 0 { lin 2 0 2 1 -2 } -1
-c G 2 1 0 1 { asm } -1
-d G 2 1 0 1 { uns 2 1 3 3 } -1
-"""
-
-
 def test_two_cases_leave_nothing_between_them():
     """If x is at least 1/2, it is not at least 2: x <= 0 and x >= 2 leave 1."""
-    one = GAP.replace("G 2 1 0 1", "G 1 1 0 1").replace("range 2", "range 1")
-    follow(read(one))
-    assert vipr.parse(one).flaw() is None
+    follow(read(two_cases()))
+    assert vipr.parse(two_cases()).flaw() is None
+    gap = two_cases(high="2")
     with pytest.raises(RefusedError, match="has not the cases"):
-        follow(read(GAP))
-    assert "do not cover everything" in str(vipr.parse(GAP).flaw())
+        follow(read(gap))
+    assert "do not cover everything" in str(vipr.parse(gap).flaw())
 
 
 # -- one thing under two names ---------------------------------------------------------------------
@@ -150,7 +134,7 @@ def test_two_cases_leave_nothing_between_them():
 )
 def test_nothing_has_two_names(name):
     with pytest.raises(RefusedError, match="no name of a variable"):
-        read(GAP.replace("VAR 1 x", f"VAR 1 {name}"))
+        read(two_cases().replace("VAR 1 x", f"VAR 1 {name}"))
 
 
 def dated(*tasks: tuple[int, int | None]) -> bag.Instance:

@@ -10,6 +10,24 @@ from benchmarks.second_checker import Verdict, first_verdict, second_verdict
 from dlopt.result import Result, Status
 
 
+def two_cases(low: str = "0", high: str = "1") -> str:
+    """The file of a proof that an integer of 1/2 or more is `high` or more, not `low` or less."""
+    return f"""VER 1.0
+VAR 1 x
+INT 1 0
+OBJ min 1 0 1
+CON 1 0
+half G 1/2 1 0 1
+RTP range {high} inf
+SOL 0
+DER 4
+low L {low} 1 0 1 {{ asm }} -1
+none G 1 0 {{ lin 2 0 2 1 -2 }} -1
+high G {high} 1 0 1 {{ asm }} -1
+last G {high} 1 0 1 {{ uns 2 1 3 3 }} -1
+"""
+
+
 @dataclass(frozen=True)
 class Written:
     """An instance, an objective, and what a certificate of it says.

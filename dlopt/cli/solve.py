@@ -207,9 +207,8 @@ def _print_result(instance: Header, result: Result[Any], *, fractions: bool) -> 
     out.print(text, soft_wrap=not out.is_terminal)
     if result.reason is not None:
         out.print(printable(result.reason), markup=False, soft_wrap=not out.is_terminal)
-    for remark in schedule_remarks(instance, result.solution):
-        if remark not in (result.reason or ""):
-            out.print(printable(remark), markup=False, soft_wrap=not out.is_terminal)
+    for remark in schedule_remarks(instance, result):
+        out.print(printable(remark), markup=False, soft_wrap=not out.is_terminal)
     for violation in result_tables.violations(instance, result, result.violations):
         out.print(violation)
     if result.solution is not None:

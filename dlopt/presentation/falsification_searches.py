@@ -60,7 +60,7 @@ def effort_text(search: SearchResult) -> str:
     if search.shipped and not search.tried:
         tried = counted(search.shipped, "shipped instance")
     elif search.shipped:
-        tried += f" and {search.shipped:,} shipped one{'s' * (search.shipped > 1)}"
+        tried += f" and {counted(search.shipped, 'shipped one')}"
     return f"{tried} in {search.seconds:.1f} s"
 
 

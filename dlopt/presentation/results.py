@@ -78,9 +78,8 @@ def summary_fields(result: Result[object]) -> Iterator[tuple[str, str]]:
         yield "plan", plan_text(result.solution)
         if not result.violations:
             yield "verified", precision(result.tolerance)
-        for remark in schedule_remarks(instance, result.solution):
-            if remark not in (result.reason or ""):
-                yield "remark", remark
+        for remark in schedule_remarks(instance, result):
+            yield "remark", remark
     if result.violations:
         yield "violations", _violations_text(instance, result.violations)
     if result.reason is not None:

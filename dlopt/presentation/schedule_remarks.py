@@ -2,54 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from dlopt.arithmetic import Number, exact
+from dlopt.errors import named_tasks
 from dlopt.problems import admission, bag
+from dlopt.result import Result
 
 
-def schedule_remarks(instance: object, solution: object) -> Iterator[str]:
-    """Yield remarks on a schedule, whatever the method said about it.
+def schedule_remarks(instance: object, result: Result[object]) -> Iterator[str]:
+    """Yield remarks on the schedule of a result, but for those that its reason has.
 
     Parameters
     ----------
     instance : Instance or None
-    solution : Solution or None
+    result : Result
 
     Examples
     --------
     >>> from dlopt.problems.bag import Instance, Machine, Placement, Solution, Task
+    >>> from dlopt.result import Status
     >>> tasks = Task("a", 2, absolute_deadline=2), Task("b", 2, absolute_deadline=2)
     >>> instance = Instance(tasks, (Machine("m"),))
-    >>> list(schedule_remarks(instance, Solution((Placement("a", 0, 0, 2),))))
+    >>> result = Result(Status.FEASIBLE, Solution((Placement("a", 0, 0, 2),)))
+    >>> list(schedule_remarks(instance, result))
     ['dropped: 1 task (b)']
     """
+    for remark in _all_remarks(instance, result.solution):
+        if remark not in (result.reason or ""):
+            yield remark
+
+
+def _all_remarks(instance: object, solution: object) -> Iterator[str]:
     if isinstance(instance, bag.Instance) and isinstance(solution, bag.Solution):
         dropped = [task.id for task in bag.dropped_tasks(instance, solution)]
         if dropped:
-            yield bag.tasks_text("dropped", dropped)
+            yield named_tasks("dropped", dropped)
     if isinstance(instance, admission.Instance) and isinstance(solution, admission.Solution):
-        ends = task_ends([(one.task, one.computation_end) for one in solution.chunks])
-        late = [task for task, is_late in late_tasks(instance, solution, ends).items() if is_late]
+        late = [task.id for task in admission.late_tasks(instance, solution)]
         if late:
-            yield bag.tasks_text("late, not counted as accepted", late)
-
-
-def late_tasks(
-    instance: admission.Instance, solution: admission.Solution, ends: dict[str, Number]
-) -> dict[str, bool]:
-    """Return which of the tasks that were accepted without a promise end after their deadlines."""
-    due = {task.id: task.absolute_deadline for task in instance.tasks}
-    return {
-        one.task: one.task in ends and exact(ends[one.task]) > exact(due[one.task])
-        for one in solution.decisions
-        if one.accepted and not one.promised and one.task in due
-    }
-
-
-def task_ends(chunks: Sequence[tuple[str, Number]]) -> dict[str, Number]:
-    """Return when the last chunk of each task is computed, by the task and end of each chunk."""
-    ends: dict[str, Number] = {}
-    for task, end in chunks:
-        ends[task] = max(ends.get(task, end), end, key=exact)
-    return ends
+            yield named_tasks("late, not counted as accepted", late)

@@ -14,7 +14,6 @@ from typing import TypeVar
 
 from dlopt.arithmetic import Number, exact, nearest_float, simplest
 from dlopt.presentation.layout import Row
-from dlopt.presentation.schedule_remarks import late_tasks, task_ends
 from dlopt.problems import admission, bag, coreservation, dag, multistage
 from dlopt.problems.validated_record import Header
 
@@ -112,13 +111,11 @@ def _added(instance: object, solution: object) -> Mapping[str, Iterable[Row]]:
             if isinstance(instance, admission.Instance | multistage.Instance)
             else ()
         )
-        ends = task_ends(
+        ends = _ends(
             [(one.task, one.computation_end) for one in solution.chunks]
             + [(one.task, one.end) for one in committed]
         )
-        late: dict[str, bool] = {}
-        if isinstance(instance, admission.Instance) and isinstance(solution, admission.Solution):
-            late = late_tasks(instance, solution, ends)
+        late = _late(instance, solution)
         added: dict[str, Iterable[Row]] = {
             "decisions": (
                 {"end": ends.get(one.task)}
@@ -175,6 +172,23 @@ def _reservation_names(
 
 def _window(start: Number, end: Number) -> dict[str, object]:
     return {"start": start, "end": end}
+
+
+def _ends(chunks: Iterable[tuple[str, Number]]) -> dict[str, Number]:
+    """Return when the last chunk of each task is computed, by the task and end of each chunk."""
+    ends: dict[str, Number] = {}
+    for task, end in chunks:
+        ends[task] = max(ends.get(task, end), end, key=exact)
+    return ends
+
+
+def _late(instance: object, solution: object) -> dict[str, bool]:
+    """Return whether the tasks that were accepted without a promise end late."""
+    if isinstance(instance, admission.Instance) and isinstance(solution, admission.Solution):
+        late = {task.id for task in admission.late_tasks(instance, solution)}
+        accepted = (one for one in solution.decisions if one.accepted and not one.promised)
+        return {one.task: one.task in late for one in accepted}
+    return {}
 
 
 def _at(entries: Sequence[EntryT], index: int) -> EntryT | None:

@@ -66,27 +66,21 @@ def anneal(
         raise NotApplicableError(f"{entry.name} is no heuristic: it proves its own gap")
     rng = random.Random(seed)
     annealing = _Annealing(entry, objective, budget, seed, build, options, rng)
-    phase = SHIPPED
     annealing.try_each(shipped)
-    largest = annealing.best
+    of_shipped = annealing.best
     while not budget.exhausted and not annealing.done:
         annealing.descend()
-    if annealing.best is not largest:
-        phase = "annealing"
-    seconds = budget.elapsed
-    reasons = tuple(annealing.skipped.most_common())
-    if annealing.best is None:
-        return SearchResult(
-            None,
-            budget.tried,
-            budget.not_applicable,
-            seconds,
-            skip_reasons=reasons,
-            shipped=budget.shipped,
-        )
-    finding = annealing.finding(*annealing.best)
+    seconds, phase = budget.elapsed, None
+    if annealing.best is not None:
+        phase = SHIPPED if annealing.best is of_shipped else "annealing"
     return SearchResult(
-        finding, budget.tried, budget.not_applicable, seconds, phase, reasons, budget.shipped
+        None if annealing.best is None else annealing.finding(*annealing.best),
+        budget.tried,
+        budget.not_applicable,
+        seconds,
+        phase,
+        tuple(annealing.skipped.most_common()),
+        budget.shipped,
     )
 
 

@@ -63,8 +63,8 @@ def test_no_line_crosses_a_label() -> None:
 
 
 def test_hatching_is_avoided_or_stops_around_a_label() -> None:
-    (beside,) = written((PLAIN, [Bar(0, 0, 10, "a")]), (VIOLATION, [Bar(0, 4, 10)]))
-    assert places([beside]) == {"a": 2} and beside.get_bbox_patch() is None
+    (label,) = written((PLAIN, [Bar(0, 0, 10, "a")]), (VIOLATION, [Bar(0, 4, 10)]))
+    assert places([label]) == {"a": 2} and label.get_bbox_patch() is None
     (inside,) = written((PLAIN, [Bar(0, 0, 10, "a")]), (VIOLATION, [Bar(0, 0, 10)]))
     paper = inside.get_bbox_patch()
     assert places([inside]) == {"a": 5} and paper is not None
@@ -128,7 +128,7 @@ def labels(figure) -> dict[str, tuple[float, float]]:
     return {text.get_text(): text.get_position() for text in figure.axes[0].texts}
 
 
-def test_loads_stand_beside_the_set_up_of_their_computation() -> None:
+def test_loads_stand_next_to_the_set_up_of_their_computation() -> None:
     instance = Instance(Cluster(1, tau=1, chi=3, theta_cm=1, theta_cp=6), (0,), load=2)
     figure = draw_solution(instance, Solution((Chunk(0, 2, 0, 3, 3, 15),)))
     assert labels(figure)["2"][0] == 12  # from 9, when it is set up, to 15

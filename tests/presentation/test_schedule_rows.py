@@ -138,14 +138,15 @@ def test_tasks_that_are_dropped_have_a_table_message_and_data() -> None:
     row = {"dropped": "t0", "priority": "firm", "absolute_deadline": 2}
     assert schedule_to_data(instance, one)["dropped"][0] == row
     text = "dropped: 8 tasks (t0, t2, t3, t4, t5 and 3 more)"
-    assert list(schedule_remarks(instance, one)) == [text]
     result = Result(Status.FEASIBLE, one, instance=instance, reason="a bound")
+    assert list(schedule_remarks(instance, result)) == [text]
+    assert list(schedule_remarks(instance, replace(result, reason=f"{text}; a bound"))) == []
     assert "dropped: 8 tasks (t0, t2, t3, t4, t5 and 3 more)" in str(result)
     assert str(replace(result, reason=text)).count("8 tasks") == 1
     everything = bag.Solution(tuple(bag.Placement(task.id, 0, 0, 2) for task in tasks))
-    assert list(schedule_remarks(instance, everything)) == []
+    assert list(schedule_remarks(instance, replace(result, solution=everything))) == []
     assert schedule_rows(instance, everything)["dropped"] == []
-    assert list(schedule_remarks(None, one)) == []
+    assert list(schedule_remarks(None, result)) == []
 
 
 def test_tasks_without_a_promise_that_end_late_are_named() -> None:
@@ -156,10 +157,26 @@ def test_tasks_without_a_promise_that_end_late_are_named() -> None:
     plan = dlopt.solve(instance, "fifo-anna")
     assert plan.value == 1 and plan.solution is not None
     remark = "late, not counted as accepted: 2 tasks (b, c)"
-    assert list(schedule_remarks(instance, plan.solution)) == [remark]
+    assert list(schedule_remarks(instance, plan)) == [remark]
     assert remark in str(plan)
     late = {row["task"]: row["late"] for row in schedule_rows(instance, plan.solution)["decisions"]}
     assert late == {"a": False, "b": True, "c": True}
-    promised = dlopt.solve(instance, "edf-iit-2").solution
-    assert not any("late" in row for row in schedule_rows(instance, promised)["decisions"])
+    promised = dlopt.solve(instance, "edf-iit-2")
+    rows = schedule_rows(instance, promised.solution)["decisions"]
+    assert not any("late" in row for row in rows)
     assert list(schedule_remarks(instance, promised)) == []
+
+
+def test_a_task_is_late_in_a_table_if_it_is_for_the_value() -> None:
+    """As floats the arrival and the deadline add up to the end, which is after their sum."""
+    instance = admission.Instance(
+        Cluster(1, tau=0.0, chi=1.0), (admission.Task("a", 0.1, 0.2, 0.2),)
+    )
+    end = 0.1 + 0.2
+    assert instance.tasks[0].absolute_deadline == end > 0.3
+    plan = admission.Solution(
+        (admission.Decision("a", True, 0.1, promised=False),),
+        (admission.Chunk("a", 0, 0.2, 0.1, 0.1, 0.1, end),),
+    )
+    assert admission.objective(instance, plan) == 0
+    assert [row["late"] for row in schedule_rows(instance, plan)["decisions"]] == [True]

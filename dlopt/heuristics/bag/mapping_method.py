@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from dlopt.errors import named_tasks
 from dlopt.heuristics.bag.instance_arrays import InstanceArrays, PartialSchedule
 from dlopt.problems.bag.claimed_values import claimed_value
 from dlopt.problems.bag.data import Instance, Solution
-from dlopt.problems.bag.dropped import dropped_tasks, tasks_text
+from dlopt.problems.bag.dropped import dropped_tasks
 from dlopt.problems.bag.goals import default_objective
 from dlopt.result import NO_LIMITS, Limits, PlanClass, Result, Status
 
@@ -78,7 +79,7 @@ def to_result(instance: Instance, solution: Solution, objective: str | None) -> 
     late = [placement.task for placement in solution.placements if placement.late]
     dropped = [task.id for task in dropped_tasks(instance, solution)]
     messages = [
-        tasks_text(what, tasks) for what, tasks in (("dropped", dropped), ("late", late)) if tasks
+        named_tasks(what, tasks) for what, tasks in (("dropped", dropped), ("late", late)) if tasks
     ]
     return Result(
         Status.FEASIBLE,

@@ -16,7 +16,7 @@ from dlopt.problems.admission.data import (
     faults,
 )
 from dlopt.problems.admission.goals import OBJECTIVES, default_objective
-from dlopt.problems.admission.objectives import objective
+from dlopt.problems.admission.objectives import late_tasks, objective
 from dlopt.problems.admission.scenario import (
     Factor,
     Failure,
@@ -56,6 +56,7 @@ __all__ = [
     "Trace",
     "default_objective",
     "faults",
+    "late_tasks",
     "missed",
     "objective",
     "occupancy",

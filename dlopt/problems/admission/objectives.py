@@ -45,8 +45,32 @@ def objective(instance: Instance, solution: Solution, name: str = "accepted") ->
     if name == "utilization":
         return outcomes.utilization()
     if name == "misses":
-        return sum(outcomes.late(task) for task in outcomes.accepted)
+        return len(outcomes.late)
     raise NotApplicableError(f"admission has no objective {name!r}: {', '.join(OBJECTIVES)}")
+
+
+def late_tasks(instance: Instance, solution: Solution) -> tuple[Task, ...]:
+    """Return the tasks accepted without a promise that end after their deadlines.
+
+    They do not count as accepted, see `objective`.
+
+    Parameters
+    ----------
+    instance : Instance
+    solution : Solution
+        It need not be valid.
+
+    Examples
+    --------
+    >>> from dlopt.problems.admission import Chunk, Decision
+    >>> from dlopt.problems.cluster import Cluster
+    >>> instance = Instance(Cluster(1, tau=1, chi=1), (Task("a", 0, 2, 3),))
+    >>> chunks = (Chunk("a", 0, 2, 0, 2, 2, 4),)
+    >>> plan = Solution((Decision("a", True, 0, promised=False),), chunks)
+    >>> [task.id for task in late_tasks(instance, plan)]
+    ['a']
+    """
+    return _TaskOutcomes(instance, solution).late
 
 
 class _TaskOutcomes:
@@ -71,9 +95,14 @@ class _TaskOutcomes:
     @property
     def served(self) -> list[Task]:
         """The tasks whose deadline is promised or, at least, met."""
-        return [t for t in self.accepted if self.decisions[t.id].promised or not self.late(t)]
+        return [task for task in self.accepted if not self._is_late(task)]
 
-    def late(self, task: Task) -> bool:
+    @property
+    def late(self) -> tuple[Task, ...]:
+        """The others that are accepted."""
+        return tuple(filter(self._is_late, self.accepted))
+
+    def _is_late(self, task: Task) -> bool:
         deadline = exact(task.arrival) + exact(task.deadline)
         promised = self.decisions[task.id].promised
         return not promised and self.ends.get(task.id, deadline) > deadline

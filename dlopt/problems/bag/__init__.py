@@ -17,7 +17,7 @@ from dlopt.problems.bag.data import (
     Task,
     faults,
 )
-from dlopt.problems.bag.dropped import dropped_tasks, tasks_text
+from dlopt.problems.bag.dropped import dropped_tasks
 from dlopt.problems.bag.goals import OBJECTIVES, default_objective, origin
 from dlopt.problems.bag.network import transfer_times
 from dlopt.problems.bag.objectives import objective, success_ratios
@@ -39,7 +39,6 @@ __all__ = [
     "objective",
     "origin",
     "success_ratios",
-    "tasks_text",
     "transfer_times",
     "violations",
 ]

@@ -135,10 +135,14 @@ def test_a_request_that_is_sent_again_gets_its_first_job(
 def test_a_request_whose_answer_fails_gets_its_first_job_the_next_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(unsettled_submissions, "FIRST_PAUSE_S", 0.001)
+
     async def test() -> None:
         async with unknown_submission(tmp_path, LONG, is_committed=True) as (service, network):
             network.is_down = False
             (job,) = service.list().body["jobs"]
+            while service.status(job["id"]).body["state"] != "running":
+                await asyncio.sleep(0.001)  # it is known to be stored
             failures = [UnavailableError("the disk fails")]
             status = JobRecords.status
 
