@@ -25,7 +25,6 @@ MOST_LISTED = 12
 """Longer lists of names are not printed where similar names are suggested."""
 
 _LONGEST_PATH = 200
-_MOST_TASKS = 5
 _LONGEST_VALUE = 60
 # What joins letters, and the parts of a picture.
 _JOINERS = "\u200c\u200d"
@@ -305,28 +304,6 @@ def short_text(value: object, *, as_json: bool = False) -> str:
     except (ValueError, RecursionError):  # over 4300 digits, or nested too deeply
         return f"a very long {type(value).__name__}"
     return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 3] + "..."
-
-
-def named_tasks(what: str, tasks: Sequence[str]) -> str:
-    """Return how many tasks something holds for, and which; long lists are shortened.
-
-    Parameters
-    ----------
-    what : str
-        Such as ``"dropped"``.
-    tasks : sequence of str
-        Their identifiers, at least one.
-
-    Examples
-    --------
-    >>> named_tasks("dropped", ["b"]), named_tasks("late", ["a", "c"])
-    ('dropped: 1 task (b)', 'late: 2 tasks (a, c)')
-    >>> named_tasks("dropped", [f"t{number}" for number in range(1200)])
-    'dropped: 1,200 tasks (t0, t1, t2, t3, t4 and 1,195 more)'
-    """
-    named = ", ".join(tasks[:_MOST_TASKS])
-    more = f" and {len(tasks) - _MOST_TASKS:,} more" if len(tasks) > _MOST_TASKS else ""
-    return f"{what}: {len(tasks):,} task{'s' * (len(tasks) != 1)} ({named}{more})"
 
 
 def _part(value: Any, depth: int = 2) -> Any:

@@ -196,22 +196,28 @@ def short_names(names: Sequence[str], most: int) -> list[str]:
     """Return names for labels that tell the tasks of a workflow apart.
 
     If one is too long, what all have in common at their beginning is left out, up to the last
-    separator; names that are still too long are cut in the middle, for they often end in a number.
+    separator; names that are still too long are cut in the middle, for they often end in a number,
+    and less of it where two would then read the same.
 
     Parameters
     ----------
     names : sequence of str
     most : int
-        Characters of a label.
+        Characters of a label, unless it takes more to tell them apart.
 
     Examples
     --------
     >>> short_names(["FLOW.RNA.ALIGN_1", "FLOW.RNA.SORT_ALL_THE_READS_2"], 12)
     ['ALIGN_1', 'SORT_…EADS_2']
-    >>> short_names(["t1", "t2"], 12)
-    ['t1', 't2']
+    >>> short_names(["t1", "t2"], 12), short_names(["task17once", "task18once"], 6)
+    (['t1', 't2'], ['task17once', 'task18once'])
     """
-    return [cut_in_middle(name, most) for name in distinct_names(names, most)]
+    whole = distinct_names(names, most)
+    shown = [cut_in_middle(name, most) for name in whole]
+    while len(set(shown)) < len(set(whole)):
+        most *= 2
+        shown = [cut_in_middle(name, most) for name in whole]
+    return shown
 
 
 def distinct_names(names: Sequence[str], most: int = 0) -> list[str]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dlopt.errors import named_tasks
 from dlopt.problems import admission, bag
+from dlopt.problems.named_tasks import named_tasks
 from dlopt.result import Result
 
 

@@ -19,6 +19,7 @@ from dlopt.plotting.style import (
     BarStyle,
     ChartRow,
     TimeMark,
+    short_names,
     text_width,
 )
 from dlopt.problems import bag, coreservation, dag
@@ -163,3 +164,11 @@ def test_names_in_all_kinds_lose_what_they_have_in_common() -> None:
 
 def test_busy_time_covers_no_label() -> None:
     assert places(written((BUSY, [Bar(0, 0, 3)]), (PLAIN, [Bar(0, 3, 5, "a")]))) == {"a": 4}
+
+
+def test_rows_whose_names_differ_in_the_middle_are_told_apart() -> None:
+    ids = [f"experiment{letter}of the first week" for letter in "abc"]
+    assert short_names(ids, 12)[:2] == ["experimenta…e first week", "experimentb…e first week"]
+    assert len(set(short_names([*ids, "d"], 12))) == 4
+    assert {len(name) for name in short_names([ids[0], "another name of no interest"], 12)} == {12}
+    assert short_names(["the same long name"] * 2, 8) == ["name", "name"]

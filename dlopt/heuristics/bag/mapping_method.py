@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from dlopt.errors import named_tasks
 from dlopt.heuristics.bag.instance_arrays import InstanceArrays, PartialSchedule
 from dlopt.problems.bag.claimed_values import claimed_value
 from dlopt.problems.bag.data import Instance, Solution
 from dlopt.problems.bag.dropped import dropped_tasks
 from dlopt.problems.bag.goals import default_objective
+from dlopt.problems.named_tasks import named_tasks
 from dlopt.result import NO_LIMITS, Limits, PlanClass, Result, Status
 
 PLAN_CLASS: PlanClass = "any"

@@ -21,6 +21,7 @@ from tests.serve.jobs.services import (
     service_on,
     submitted,
     three_nodes,
+    until,
 )
 from tests.serve.lost_commits import Network, failing_network
 
@@ -143,6 +144,7 @@ def test_a_request_whose_answer_fails_gets_its_first_job_the_next_time(
             (job,) = service.list().body["jobs"]
             while service.status(job["id"]).body["state"] != "running":
                 await asyncio.sleep(0.001)  # it is known to be stored
+            await until(service, job["id"], "started")  # nothing else asks for its status now
             failures = [UnavailableError("the disk fails")]
             status = JobRecords.status
 
