@@ -22,11 +22,7 @@ from dlopt.models.admission.fixed_sequence_lp import (
 )
 from dlopt.models.admission.scaled_instance import ScaledInstance
 from dlopt.models.admission.sequencing_milp import DUE_DATE_MARGIN, SequencingMilp
-from dlopt.models.admission.time_blocks import (
-    TimeBlocks,
-    divide_into_blocks,
-    merge_schedules,
-)
+from dlopt.models.admission.time_blocks import TimeBlocks
 from dlopt.models.admission.upper_bounds import upper_bound
 from dlopt.models.common.stream_feasibility import (
     FeasibilityResult,
@@ -94,36 +90,15 @@ class FeasibilityTest(StreamFeasibility[ScaledInstance, Solution]):
         reason = f"infeasible even in the {bound.derivation}"
         return FeasibilityResult(Status.INFEASIBLE, None, reason, bound.certificate)
 
-    def find_schedule(self) -> FeasibilityResult[Solution]:
-        """Try the sequence by deadline, then the blocks of time, each by models of sequences."""
-        plan = self._schedule(sequence_by_deadline(self.scaled, self.all_tasks))
-        if plan is not None:
-            return FeasibilityResult(Status.OPTIMAL, plan)
-        divided = divide_into_blocks(self.scaled)
-        if divided.is_trivial:
-            return self._find_sequence()
-        return self._decide_blocks(divided)
+    def divide(self) -> TimeBlocks:
+        """Return the blocks of time; tasks stay mandatory in them."""
+        return TimeBlocks(self.scaled)
 
-    def _decide_blocks(self, divided: TimeBlocks) -> FeasibilityResult[Solution]:
-        """Decide each block of time by itself: all of them must be feasible."""
-        schedules, undecided = [divided.schedule_placements()], None
-        for number, block in enumerate(divided.blocks):
-            scaled = divided.scaled_block(block)
-            scaled = scaled.restricted_to(range(len(scaled.tasks)))
-            limits = self.budget.left_or_minimum(1 / (len(divided.blocks) - number))
-            test = FeasibilityTest(scaled, self.installments, limits, self.seed, self.solver)
-            answer = test.decide()
-            if answer.status is Status.INFEASIBLE:
-                return replace(answer, certificate=None)  # it is in the units of the block
-            if answer.plan is None:
-                undecided = answer
-            else:
-                schedules.append(answer.plan)
-        if undecided is not None:
-            return undecided
-        return FeasibilityResult(Status.OPTIMAL, merge_schedules(self.scaled, schedules))
+    def schedule_by_deadline(self) -> Solution | None:
+        """Return the schedule of a sequence that is often feasible, if it is."""
+        return self._schedule(sequence_by_deadline(self.scaled, self.all_tasks))
 
-    def _find_sequence(self) -> FeasibilityResult[Solution]:
+    def find_sequence(self) -> FeasibilityResult[Solution]:
         """Look for a sequence by the discretised models, then by the sequencing MILP."""
         plan = None
         model = SequencingMilp(self.scaled, self.installments, max_lateness=LATENESS_MARGIN)

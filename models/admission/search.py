@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dlopt.models.admission.block_outcomes import BlockOutcomes
 from dlopt.models.admission.cpsat import DiscretisedModel, load_quanta
 from dlopt.models.admission.feasibility import (
     CPSAT_EFFORT,
@@ -26,7 +25,7 @@ from dlopt.models.admission.fixed_sequence_lp import (
 from dlopt.models.admission.initial_solution import replay_hint
 from dlopt.models.admission.scaled_instance import ScaledInstance
 from dlopt.models.admission.sequencing_milp import SequencingMilp
-from dlopt.models.admission.time_blocks import TimeBlocks, divide_into_blocks
+from dlopt.models.admission.time_blocks import TimeBlocks
 from dlopt.models.admission.upper_bounds import upper_bound
 from dlopt.models.common.stream_search import TIME_SHARE, StreamSearch
 from dlopt.problems.admission.data import Solution
@@ -82,32 +81,9 @@ class AdmissionSearch(StreamSearch[ScaledInstance, Solution]):
             sequence = sequence_by_deadline(self.scaled, bound.accepted)
             self._try_sequence(sequence, set(bound.accepted))
 
-    def close_gap(self) -> None:
-        """Search the blocks of the stream one by one, or the only one by models of sequences."""
-        divided = divide_into_blocks(self.scaled)
-        if divided.is_trivial:
-            self.close_gap_of_block()
-        else:
-            self.search_blocks(divided)
-
-    def search_blocks(self, divided: TimeBlocks) -> None:
-        """Maximise the value of each block of time, in an equal share of the remaining time."""
-        assert self.plan is not None  # `run` has found one
-        outcomes = BlockOutcomes(divided, self.plan)
-        self.plan, self.value = outcomes.schedule, outcomes.value
-        for number, block in enumerate(divided.blocks):
-            limits = self.budget.left_or_minimum(1 / (len(divided.blocks) - number))
-            scaled = divided.scaled_block(block)
-            search = AdmissionSearch(scaled, self.installments, limits, self.seed, self.solver)
-            search.run(divided.restrict(self.plan, block))
-            self.solvers = list(dict.fromkeys((*self.solvers, *search.solvers)))
-            outcomes.add(block, search)
-            self.plan, self.value = outcomes.schedule, outcomes.value
-        bound = outcomes.upper_bound
-        if self.bound is None or (bound.value is not None and bound.value < self.bound):
-            self.use_relaxation(bound)
-        elif outcomes.open_blocks:
-            self.add_remark(outcomes.open_blocks)
+    def divide(self) -> TimeBlocks:
+        """Return the blocks of time of the stream."""
+        return TimeBlocks(self.scaled)
 
     def close_gap_of_block(self) -> None:
         """Solve discretised models, then the sequencing MILP; the latter at once if it is small."""

@@ -17,8 +17,10 @@ from dlopt.backends.pulp import UNCERTIFIED, Outcome
 from dlopt.backends.time_budget import Budget
 from dlopt.certificates import BoundCertificate
 from dlopt.errors import SolverError
+from dlopt.models.common.block_outcomes import BlockOutcomes
 from dlopt.models.common.stream_bounds import TRIVIAL_BOUND, UpperBound, Values, round_up_cost
 from dlopt.models.common.stream_feasibility import FeasibilityResult, StreamFeasibility
+from dlopt.models.common.time_division import TimeDivision
 from dlopt.result import Limits, Proof, Status
 
 TIME_SHARE = 1 / 4
@@ -135,8 +137,37 @@ class StreamSearch(ABC, Generic[ScaledT, PlanT]):
         """`use_relaxation`, and try to schedule what it accepts."""
 
     @abstractmethod
-    def close_gap(self) -> None:
+    def divide(self) -> TimeDivision[ScaledT, PlanT]:
+        """Return the blocks of time of the stream."""
+
+    @abstractmethod
+    def close_gap_of_block(self) -> None:
         """Look for better schedules and bounds by models over sequences of chunks."""
+
+    def close_gap(self) -> None:
+        """Search the blocks of time one by one; where there is but one, by models over sequences.
+
+        Each block has an equal share of the remaining time.
+        """
+        divided = self.divide()
+        if divided.is_trivial or self.plan is None:
+            self.close_gap_of_block()
+            return
+        outcomes = BlockOutcomes(divided, self.plan)
+        vars(self).update(plan=outcomes.plan, value=outcomes.value)
+        for number, block in enumerate(divided.blocks):
+            limits = self.budget.left_or_minimum(1 / (len(divided.blocks) - number))
+            scaled = divided.scaled_block(block)
+            search = type(self)(scaled, self.installments, limits, self.seed, self.solver)
+            search.run(outcomes.plans[block])
+            self.solvers = list(dict.fromkeys((*self.solvers, *search.solvers)))
+            outcomes.add(block, search)
+            vars(self).update(plan=outcomes.plan, value=outcomes.value)
+        bound = outcomes.upper_bound
+        if self.bound is None or (bound.value is not None and bound.value < self.bound):
+            self._update_bound(bound, outcomes.holds_for_any_plan)
+        if outcomes.open_blocks:
+            self.add_remark(outcomes.open_blocks)
 
     def snapshot(self) -> Self:
         """Return a copy with what is known now, for another thread in the middle of the search."""

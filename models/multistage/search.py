@@ -10,6 +10,7 @@ from dlopt.models.multistage.fixed_sequence_lp import Grants, UnsizedChunk, sche
 from dlopt.models.multistage.initial_solution import replay_hint
 from dlopt.models.multistage.scaled_instance import ScaledInstance
 from dlopt.models.multistage.sequencing_milp import SequencingMilp
+from dlopt.models.multistage.time_blocks import TimeBlocks
 from dlopt.models.multistage.upper_bounds import upper_bound
 from dlopt.problems.multistage.data import Solution
 from dlopt.result import Limits, Status
@@ -69,7 +70,11 @@ class MultistageSearch(StreamSearch[ScaledInstance, Solution]):
             reservations = tuple(i - first for i in bound.accepted if i >= first)
             self._try_accepting(tasks, reservations, use_milp=False)
 
-    def close_gap(self) -> None:
+    def divide(self) -> TimeBlocks:
+        """Return the blocks of time of the stream."""
+        return TimeBlocks(self.scaled)
+
+    def close_gap_of_block(self) -> None:
         """Solve the MILP over sequences, to optimality if there is time."""
         finished = self.scaled.value_of_finished
         better = self.value + self.scaled.value_granularity

@@ -13,7 +13,7 @@ from dlopt.models.admission.feasibility import FeasibilityTest
 from dlopt.models.admission.methods import exact_plan, feasible_queue
 from dlopt.models.admission.scaled_instance import ScaledInstance
 from dlopt.models.admission.search import AdmissionSearch
-from dlopt.models.admission.time_blocks import divide_into_blocks, place_in_idle_periods
+from dlopt.models.admission.time_blocks import TimeBlocks, place_in_idle_periods
 from dlopt.problems.admission import Instance, Task
 from dlopt.problems.cluster import Cluster
 from dlopt.result import Limits, Status
@@ -48,14 +48,14 @@ def with_far_tasks(instance, *far):
 
 
 def test_intervals_that_touch_are_different_blocks():
-    divided = divide_into_blocks(scaled_tasks(1, (0, 3), (3, 6), (4, 6), (7, 9)))
+    divided = TimeBlocks(scaled_tasks(1, (0, 3), (3, 6), (4, 6), (7, 9)))
     # Of these three blocks the first and the last are placed: they fit into idle periods.
     assert divided.blocks == ((1, 2),)
     assert [one.task for one in divided.placements] == [0, 3]
 
 
 def test_a_stream_without_an_idle_period_is_one_block():
-    divided = divide_into_blocks(scaled_tasks(1, (0, 3), (0, 3), (2, 4)))
+    divided = TimeBlocks(scaled_tasks(1, (0, 3), (0, 3), (2, 4)))
     assert divided.is_trivial and divided.blocks == ((0, 1, 2),)
 
 
@@ -73,12 +73,14 @@ def test_a_task_needs_an_idle_period_that_is_long_enough():
         tasks = tuple(Task(f"t{k}", a, 1, d - a) for k, (a, d) in enumerate(windows))
         cluster = Cluster(nodes, tau=1, chi=1)
         scaled = ScaledInstance.from_instance(Instance(cluster, tasks, ready_times=ready))
-        assert [one.task for one in place_in_idle_periods(scaled, [2])] == placed
+        intervals = [(task.release, task.due) for task in scaled.tasks]
+        found = place_in_idle_periods(scaled, intervals, [2])
+        assert [one.task for one in found] == placed
 
 
 def test_tasks_share_an_idle_period_one_after_another():
     windows = (0, 3), (0, 3), (0, FAR), (1, FAR), (5, 8), (6, 8)
-    divided = divide_into_blocks(scaled_tasks(1, *windows))
+    divided = TimeBlocks(scaled_tasks(1, *windows))
     assert divided.blocks == ((0, 1), (4, 5))
     units = divided.scaled.time_unit
     assert [(one.task, one.start * units) for one in divided.placements] == [(2, 3), (3, 8)]
@@ -94,7 +96,7 @@ def test_tasks_share_an_idle_period_one_after_another():
 def test_blocks_and_placements_do_not_overlap(windows, nodes):
     windows = [(0, 4), *((start, start + length) for start, length in windows)]
     scaled = scaled_tasks(nodes, *windows)
-    divided = divide_into_blocks(scaled)
+    divided = TimeBlocks(scaled)
     placed = [one.task for one in divided.placements]
     assert sorted([*placed, *(i for block in divided.blocks for i in block)]) == [
         *range(len(windows))

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
-from dlopt.models.admission.time_blocks import TimeBlocks, merge_schedules
 from dlopt.models.common.stream_bounds import UpperBound
-from dlopt.problems.admission.data import Solution
+from dlopt.models.common.time_division import Block, TimeDivision
 from dlopt.result import Proof
 
+PlanT = TypeVar("PlanT")
+ScaledT = TypeVar("ScaledT")
+FoundT = TypeVar("FoundT", covariant=True)
 
-class BlockSearch(Protocol):
+
+class BlockSearch(Protocol[FoundT]):
     """What is asked of the search of a block, see `dlopt.models.common.stream_search`."""
 
     @property
-    def plan(self) -> Solution | None:
+    def plan(self) -> FoundT | None:
         """Its incumbent."""
 
     @property
@@ -32,80 +34,73 @@ class BlockSearch(Protocol):
         """Whether the bound is proven in fractions."""
 
     @property
+    def holds_for_any_plan(self) -> bool:
+        """Whether the bound holds with any number of chunks."""
+
+    @property
     def is_within_gap(self) -> bool:
         """Whether the incumbent is proven as good as asked for."""
 
 
-class BlockOutcomes:
-    """Schedules and bounds of the blocks, from the first incumbent on.
+class BlockOutcomes(Generic[ScaledT, PlanT]):
+    """Schedules and bounds of the blocks, from the incumbent of the stream on.
 
     Parameters
     ----------
-    divided : TimeBlocks
+    divided : TimeDivision
     incumbent : Solution
         A schedule of the stream.
 
     Attributes
     ----------
-    values, bounds : dict of tuple of int to Fraction
-        By block. Its bound is that all of its tasks are accepted, until a better one is known.
+    plans : dict of Block to Solution
+    values, bounds : dict of Block to Fraction
+        The bound of a block is that all of it is accepted, until a better one is known.
+    holds_for_any_plan : bool
+        Whether all bounds hold with any number of chunks.
     """
 
-    def __init__(self, divided: TimeBlocks, incumbent: Solution) -> None:
-        self.divided, scaled = divided, divided.scaled
-        self.placed = divided.schedule_placements()
-        self.schedules = {block: divided.restrict(incumbent, block) for block in divided.blocks}
-        accepted = {one.task for one in incumbent.decisions if one.accepted}
-        self.values = {
-            block: self._weight(
-                [i for i in block if scaled.instance.tasks[scaled.tasks[i].index].id in accepted]
-            )
-            for block in divided.blocks
-        }
-        self.bounds = {block: self._weight(block) for block in divided.blocks}
+    def __init__(self, divided: TimeDivision[ScaledT, PlanT], incumbent: PlanT) -> None:
+        self.divided, blocks = divided, divided.blocks
+        self.plans = {block: divided.restrict(incumbent, block) for block in blocks}
+        self.values = {block: divided.value(incumbent, block) for block in blocks}
+        self.bounds = {block: divided.max_value(block) for block in blocks}
         self.proof_kind: Proof = "exact"
-        self.open = len(divided.blocks)
+        self.holds_for_any_plan = True
+        self.open = len(blocks)
 
-    def add(self, block: tuple[int, ...], search: BlockSearch) -> None:
+    def add(self, block: Block, search: BlockSearch[PlanT]) -> None:
         """Add what the search of a block has found."""
         if search.plan is not None and search.value > self.values[block]:
-            self.values[block], self.schedules[block] = search.value, search.plan
+            self.values[block], self.plans[block] = search.value, search.plan
         if search.bound is not None:
             self.bounds[block] = search.bound
+            self.holds_for_any_plan &= search.holds_for_any_plan
         self.open -= search.is_within_gap
         if search.proof_kind == "solver":
             self.proof_kind = "solver"
 
     @property
-    def schedule(self) -> Solution:
+    def plan(self) -> PlanT:
         """The schedule of the stream."""
-        return merge_schedules(self.divided.scaled, [self.placed, *self.schedules.values()])
+        return self.divided.merge([self.divided.placed_plan, *self.plans.values()])
 
     @property
     def value(self) -> Fraction:
         """Its objective value."""
-        return self._fixed_value + sum(self.values.values(), Fraction(0))
+        return self.divided.placed_value + sum(self.values.values(), Fraction(0))
 
     @property
     def upper_bound(self) -> UpperBound:
         """The sum of the bounds."""
-        value = self._fixed_value + sum(self.bounds.values(), Fraction(0))
+        value = self.divided.placed_value + sum(self.bounds.values(), Fraction(0))
         proof = (
             "exact arithmetic" if self.proof_kind == "exact" else "floating point, not certified"
         )
         derivation = f"sum of the bounds of {len(self.bounds)} blocks of time ({proof})"
-        derivation = "; ".join(filter(None, (derivation, self.open_blocks)))
         return UpperBound(value, derivation, proof_kind=self.proof_kind)
 
     @property
     def open_blocks(self) -> str | None:
         """How many blocks have a gap, None if there are none."""
         return f"{self.open} of {len(self.bounds)} blocks of time have a gap" if self.open else None
-
-    @property
-    def _fixed_value(self) -> Fraction:
-        return self.divided.scaled.value_of_finished + self.divided.placed_weight
-
-    def _weight(self, tasks: Sequence[int]) -> Fraction:
-        scaled = self.divided.scaled
-        return scaled.value(tasks) - scaled.value_of_finished
