@@ -42,6 +42,12 @@ MAX_BINARIES = 250_000
 are not solved to optimality."""
 
 
+SMALL_SHARE = 2**20
+"""A node that can do less than one in so many parts of the load has loads in units of such a part,
+about 1e-6. Chosen by hand: coefficients of all units are then well above the 1e-9 that HiGHS
+drops."""
+
+
 class SequencingMilp:
     """The MILP over sequences of chunks; see the module for the program.
 
@@ -93,6 +99,7 @@ class SequencingMilp:
         self.assigned = {
             (i, p): self.problem.add_variable(f"y_{i}_{p}", cat=pulp.LpBinary) for i, p in pairs
         }
+        self.load_unit = {i: self._load_unit(i, cast(1)) for i in self.nodes}
         self.load = {(i, p): self.problem.add_variable(f"x_{i}_{p}", lowBound=0) for i, p in pairs}
         self.start = [self.problem.add_variable(f"s_{p}", lowBound=0) for p in self.positions]
         self.used = {
@@ -135,14 +142,16 @@ class SequencingMilp:
     def add_loads(self) -> None:
         """Give load to assigned chunks only, as much as fits before `upper`; all of it in total."""
         for i in self.nodes:
+            share = self._max_load(i) / self.load_unit[i]
             for p in self.positions:
-                terms = [(self._max_load(i), self.assigned[i, p]), (-1, self.load[i, p])]
+                terms = [(share, self.assigned[i, p]), (-1, self.load[i, p])]
                 self.problem += linear(terms) >= 0
         for i in self.off_port:
             terms = [(self._max_load(i), self.off_port_used[i]), (-1, self.off_port_load[i])]
             self.problem += linear(terms) >= 0
-        loads = (*self.load.values(), *self.off_port_load.values())
-        self.problem += linear((1, load) for load in loads) == self.total
+        loads = [(self.load_unit[i], load) for (i, _), load in self.load.items()]
+        loads += [(1, load) for load in self.off_port_load.values()]
+        self.problem += linear(loads) == self.total
 
     def add_ready_times(self) -> None:
         """Start a transmission only when its node is ready."""
@@ -157,7 +166,7 @@ class SequencingMilp:
                 terms = [(1, self.start[p + 1]), (-1, self.start[p])]
                 for i in self.nodes:
                     terms.append((-self.theta_cm, self.assigned[i, p]))
-                    terms.append((-self.tau[i], self.load[i, p]))
+                    terms.append((-self.tau[i] * self.load_unit[i], self.load[i, p]))
                 self.problem += linear(terms) >= 0
 
     def add_completion(self) -> None:
@@ -227,7 +236,7 @@ class SequencingMilp:
         if not outcome.assignment:
             return []
         chunks = [
-            (i, outcome[self.load[i, p]])
+            (i, outcome[self.load[i, p]] * self.load_unit[i])
             for p in self.positions
             for i in self.nodes
             if outcome[self.assigned[i, p]] > 0.5
@@ -239,6 +248,15 @@ class SequencingMilp:
         ]
         return chunks
 
+    def _load_unit(self, i: int, one: Any) -> Any:
+        """Return the unit of the loads of node `i`: smaller for nodes that can do next to nothing.
+
+        A node that takes 1e9 times as long as others, to say that it is not used, would otherwise
+        have loads and unit times with which a solver in floats errs by more than its tolerance.
+        """
+        least = self.total / SMALL_SHARE
+        return least if self._max_load(i) < least else one
+
     def _max_load(self, i: int) -> Any:
         """Return the largest load that a chunk of node `i` can have."""
         capacity = (self.upper - self.ready[i] - self.overhead) / self.unit_time[i]
@@ -248,5 +266,5 @@ class SequencingMilp:
         """Return how long the chunk in position `p` occupies node `i`."""
         return [
             (sign * self.overhead, self.assigned[i, p]),
-            (sign * self.unit_time[i], self.load[i, p]),
+            (sign * self.unit_time[i] * self.load_unit[i], self.load[i, p]),
         ]
