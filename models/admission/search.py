@@ -27,6 +27,7 @@ from dlopt.models.admission.scaled_instance import ScaledInstance
 from dlopt.models.admission.sequencing_milp import SequencingMilp
 from dlopt.models.admission.time_blocks import TimeBlocks
 from dlopt.models.admission.upper_bounds import upper_bound
+from dlopt.models.common.stream_bounds import UpperBound
 from dlopt.models.common.stream_search import TIME_SHARE, StreamSearch
 from dlopt.problems.admission.data import Solution
 from dlopt.result import Limits
@@ -67,19 +68,20 @@ class AdmissionSearch(StreamSearch[ScaledInstance, Solution]):
         answer = test.decide(explain=True)
         self.start_from(answer, self.scaled.value(promised), "promised tasks")
 
-    def compute_upper_bound(self) -> None:
-        """Bound the value by relaxations; try to schedule the tasks that they accept."""
-        bound = upper_bound(
+    def relax(self, limits: Limits, *, relaxation_only: bool) -> UpperBound:
+        """Bound the value by the fluid relaxation with window cuts."""
+        return upper_bound(
             self.scaled,
-            self.budget.left(TIME_SHARE),
+            limits,
             installments=self.installments,
             known_value=self.value,
+            relaxation_only=relaxation_only,
             seed=self.seed,
         )
-        self.use_relaxation(bound)
-        if bound.accepted is not None:
-            sequence = sequence_by_deadline(self.scaled, bound.accepted)
-            self._try_sequence(sequence, set(bound.accepted))
+
+    def schedule_accepted(self, accepted: tuple[int, ...]) -> None:
+        """Try to schedule the tasks that a relaxation accepts."""
+        self._try_sequence(sequence_by_deadline(self.scaled, accepted), set(accepted))
 
     def divide(self) -> TimeBlocks:
         """Return the blocks of time of the stream."""

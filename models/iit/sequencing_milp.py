@@ -44,8 +44,9 @@ are not solved to optimality."""
 
 SMALL_SHARE = 2**20
 """A node that can do less than one in so many parts of the load has loads in units of such a part,
-about 1e-6. Chosen by hand: coefficients of all units are then well above the 1e-9 that HiGHS
-drops."""
+about 1e-6. Otherwise a node that takes 1e9 times as long as others, to say that it is not used,
+would have loads and unit times with which a solver errs by more than its tolerance. Chosen by hand:
+coefficients of all units are well above the 1e-9 that HiGHS drops."""
 
 
 class SequencingMilp:
@@ -99,7 +100,8 @@ class SequencingMilp:
         self.assigned = {
             (i, p): self.problem.add_variable(f"y_{i}_{p}", cat=pulp.LpBinary) for i, p in pairs
         }
-        self.load_unit = {i: self._load_unit(i, cast(1)) for i in self.nodes}
+        least = self.total / SMALL_SHARE
+        self.load_unit = {i: least if self._max_load(i) < least else cast(1) for i in self.nodes}
         self.load = {(i, p): self.problem.add_variable(f"x_{i}_{p}", lowBound=0) for i, p in pairs}
         self.start = [self.problem.add_variable(f"s_{p}", lowBound=0) for p in self.positions]
         self.used = {
@@ -247,15 +249,6 @@ class SequencingMilp:
             if outcome[self.off_port_used[i]] > 0.5
         ]
         return chunks
-
-    def _load_unit(self, i: int, one: Any) -> Any:
-        """Return the unit of the loads of node `i`: smaller for nodes that can do next to nothing.
-
-        A node that takes 1e9 times as long as others, to say that it is not used, would otherwise
-        have loads and unit times with which a solver in floats errs by more than its tolerance.
-        """
-        least = self.total / SMALL_SHARE
-        return least if self._max_load(i) < least else one
 
     def _max_load(self, i: int) -> Any:
         """Return the largest load that a chunk of node `i` can have."""

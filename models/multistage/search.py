@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from dlopt.models.common.stream_bounds import UpperBound
 from dlopt.models.common.stream_search import TIME_SHARE, StreamSearch
 from dlopt.models.multistage.feasibility import FeasibilityTest
 from dlopt.models.multistage.fixed_sequence_lp import Grants, UnsizedChunk, schedule_sequence
@@ -59,15 +60,22 @@ class MultistageSearch(StreamSearch[ScaledInstance, Solution]):
         value = self.scaled.value(tasks, reservations)
         self.start_from(answer, value, "promised tasks and mandatory reservations")
 
-    def compute_upper_bound(self) -> None:
-        """Bound the value by fluid relaxation; try to schedule what it accepts."""
-        limits = self.budget.left(TIME_SHARE)
-        bound = upper_bound(self.scaled, limits, known_value=self.value, seed=self.seed)
-        self.use_relaxation(bound)
-        if not self.is_within_gap and bound.accepted:
+    def relax(self, limits: Limits, *, relaxation_only: bool) -> UpperBound:
+        """Bound the value by the fluid relaxation."""
+        return upper_bound(
+            self.scaled,
+            limits,
+            known_value=self.value,
+            relaxation_only=relaxation_only,
+            seed=self.seed,
+        )
+
+    def schedule_accepted(self, accepted: tuple[int, ...]) -> None:
+        """Try to schedule the tasks and reservations that a relaxation accepts."""
+        if accepted and not self.is_within_gap:
             first = len(self.scaled.tasks)  # of the reservations
-            tasks = tuple(i for i in bound.accepted if i < first)
-            reservations = tuple(i - first for i in bound.accepted if i >= first)
+            tasks = tuple(i for i in accepted if i < first)
+            reservations = tuple(i - first for i in accepted if i >= first)
             self._try_accepting(tasks, reservations, use_milp=False)
 
     def divide(self) -> TimeBlocks:
