@@ -86,7 +86,7 @@ def test_tasks_share_an_idle_period_one_after_another():
     assert [(one.task, one.start * units) for one in divided.placements] == [(2, 3), (3, 8)]
 
 
-@share(4)
+@share(2)
 @given(
     windows=st.lists(
         st.tuples(st.integers(0, 40), st.sampled_from((1, 2, 3, 5, 9, 30, 300))), max_size=9
@@ -113,8 +113,7 @@ def test_blocks_and_placements_do_not_overlap(windows, nodes):
     assert [*map(len, divided.blocks)] == sorted(map(len, divided.blocks))
 
 
-@pytest.mark.parametrize("far", [10**6, 10**15])
-@pytest.mark.parametrize("where", ["arrival", "deadline"])
+@pytest.mark.parametrize(("far", "where"), [(10**6, "arrival"), (10**15, "deadline")])
 def test_a_task_far_away_takes_no_digits_of_the_others(far, where):
     task = (far, 20, 100) if where == "arrival" else (5, 20, far)
     found = api.solve(with_far_tasks(WINDOW_GAP, task), limits=Limits(work=500))
@@ -122,15 +121,14 @@ def test_a_task_far_away_takes_no_digits_of_the_others(far, where):
     assert found.certificate is not None
 
 
-@pytest.mark.parametrize(("instance", "best"), GAPS)
+@pytest.mark.parametrize(("instance", "best"), GAPS[:3])
 def test_tasks_far_away_are_accepted_besides_the_optimum(instance, best):
     far = (FAR, 5, 100), (2, 3, 2 * FAR), (3, 4, 2 * FAR)
     found = api.solve(with_far_tasks(instance, *far))
     assert (found.status, found.value) == (Status.OPTIMAL, best + len(far))
 
 
-@pytest.mark.parametrize("installments", [1, 2])
-@pytest.mark.parametrize("floats", [False, True])
+@pytest.mark.parametrize(("installments", "floats"), [(1, False), (2, True)])
 def test_copies_of_a_stream_at_different_times_add_up(installments, floats):
     number = float if floats else int
     tasks = tuple(

@@ -48,7 +48,7 @@ def test_an_exact_relaxation_that_leaves_a_gap_does_not_end_the_search(monkeypat
     assert found.value == found.bound
 
 
-@pytest.mark.parametrize("slow", [10, 10**6, 10**9])
+@pytest.mark.parametrize("slow", [10, 10**9])
 def test_the_solver_reaches_the_optimum_whatever_the_unit_of_loads(slow):
     instance = with_slow_node(USEFUL[1], slow)
     best = api.solve(instance).value

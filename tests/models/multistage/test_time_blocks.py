@@ -81,7 +81,7 @@ def test_a_reservation_that_no_other_window_overlaps_is_a_block():
     assert len(crowded.reservation_starts) == 2 and max(t.due for t in crowded.tasks) > 500
 
 
-@share(2)
+@share(1)
 @given(**MEMBERS)
 def test_blocks_and_placements_do_not_overlap(tasks, reservations):
     reservations = [(start, start + length, nodes) for start, length, nodes in reservations]
