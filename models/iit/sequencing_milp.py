@@ -46,7 +46,9 @@ SMALL_SHARE = 2**20
 """A node that can do less than one in so many parts of the load has loads in units of such a part,
 about 1e-6. Otherwise a node that takes 1e9 times as long as others, to say that it is not used,
 would have loads and unit times with which a solver errs by more than its tolerance. Chosen by hand:
-coefficients of all units are well above the 1e-9 that HiGHS drops."""
+coefficients of all units are well above the 1e-9 that HiGHS drops. A node that can do less
+than one in 2^40 parts is left out: the others do that much in no more of the time, 1e-12 of it, and
+what a solver proves holds within its tolerance of 1e-6."""
 
 
 class SequencingMilp:
@@ -86,6 +88,8 @@ class SequencingMilp:
         self.ready = {i: ready[i] for i in self.nodes}
         self.tau = {i: cast(cluster.tau_of(i)) for i in self.nodes}
         self.unit_time = {i: self.tau[i] + cast(cluster.chi_of(i)) for i in self.nodes}
+        least = self.total / SMALL_SHARE**2
+        self.nodes = [i for i in self.nodes if self._max_load(i) >= least] or self.nodes
         self.off_port = [i for i in self.nodes if not (self.theta_cm or self.tau[i])]
         self.nodes = [i for i in self.nodes if i not in set(self.off_port)]
         self.positions = range(min(max_nodes, len(self.nodes)) * installments)
@@ -100,8 +104,8 @@ class SequencingMilp:
         self.assigned = {
             (i, p): self.problem.add_variable(f"y_{i}_{p}", cat=pulp.LpBinary) for i, p in pairs
         }
-        least = self.total / SMALL_SHARE
-        self.load_unit = {i: least if self._max_load(i) < least else cast(1) for i in self.nodes}
+        part = self.total / SMALL_SHARE
+        self.load_unit = {i: part if self._max_load(i) < part else cast(1) for i in self.nodes}
         self.load = {(i, p): self.problem.add_variable(f"x_{i}_{p}", lowBound=0) for i, p in pairs}
         self.start = [self.problem.add_variable(f"s_{p}", lowBound=0) for p in self.positions]
         self.used = {

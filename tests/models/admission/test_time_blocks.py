@@ -78,6 +78,15 @@ def test_a_task_needs_an_idle_period_that_is_long_enough():
         assert [one.task for one in found] == placed
 
 
+def test_a_long_interval_holds_shorter_ones_together():
+    """The first task takes 28 of 30; the last one is done after it, not between short ones."""
+    tasks = (0, 14, 30), (1, 1, 2), (2, 1, FAR), (5, 1, 2), (5, 1, 2)
+    divided = TimeBlocks(ScaledInstance.from_instance(stream(1, 1, 1, *tasks)))
+    assert divided.blocks == ((0, 1, 3, 4),)
+    units = divided.scaled.time_unit
+    assert [(one.task, one.start * units) for one in divided.placements] == [(2, 30)]
+
+
 def test_tasks_share_an_idle_period_one_after_another():
     windows = (0, 3), (0, 3), (0, FAR), (1, FAR), (5, 8), (6, 8)
     divided = TimeBlocks(scaled_tasks(1, *windows))
