@@ -246,10 +246,6 @@ class ScaledInstance:
         deadline = exact(original.arrival) + exact(original.deadline)
         return (deadline + self.unscale_instant(task.due)) / 2
 
-    def scale_instant(self, instant: Fraction) -> Fraction:
-        """Return an instant of the original instance in the units of the model."""
-        return (instant - self.origin) / self.time_unit
-
     def unscale_instant(self, instant: Fraction) -> Fraction:
         """Return an instant in the instance's units."""
         return instant * self.time_unit + self.origin

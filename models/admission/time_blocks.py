@@ -162,6 +162,11 @@ def unscaled_tasks(scaled: ScaledInstance, tasks: Iterable[int]) -> list[ScaledT
     ]
 
 
+def scale_instant(scaled: ScaledInstance, instant: Fraction) -> Fraction:
+    """Return an instant of the original instance in the units of the model."""
+    return (instant - scaled.origin) / scaled.time_unit
+
+
 def divide_into_blocks(
     scaled: ScaledInstance, reserved: Sequence[Window] = ()
 ) -> tuple[list[IdlePlacement], tuple[Block, ...]]:
@@ -264,7 +269,7 @@ def _stated_window(scaled: ScaledInstance, i: int) -> Window:
     task, stated = scaled.tasks[i], scaled.instance.tasks[scaled.tasks[i].index]
     arrival = exact(stated.arrival)
     deadline = arrival + exact(stated.deadline)
-    return max(task.release, scaled.scale_instant(arrival)), scaled.scale_instant(deadline)
+    return max(task.release, scale_instant(scaled, arrival)), scale_instant(scaled, deadline)
 
 
 def _earliest_chunk(

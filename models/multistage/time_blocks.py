@@ -23,6 +23,7 @@ from dlopt.models.admission.time_blocks import (
     IdlePlacement,
     Window,
     divide_into_blocks,
+    scale_instant,
     unscaled_tasks,
 )
 from dlopt.models.common.solver_units import power_of_two
@@ -86,7 +87,7 @@ class TimeBlocks(TimeDivision[ScaledInstance, Solution]):
         )
 
         def in_block(instant: Fraction) -> Fraction:
-            return tasks_only.scale_instant(whole.unscale_instant(instant))
+            return scale_instant(tasks_only, whole.unscale_instant(instant))
 
         reservations = (
             replace(
@@ -97,7 +98,7 @@ class TimeBlocks(TimeDivision[ScaledInstance, Solution]):
             )
             for reservation in chosen
         )
-        last = tasks_only.scale_instant(end)
+        last = scale_instant(tasks_only, end)
         inside = (in_block(start) for start in scaled.reservation_starts)
         return replace(
             scaled,
@@ -169,8 +170,8 @@ class TimeBlocks(TimeDivision[ScaledInstance, Solution]):
     def _stated_interval(self, r: int) -> Window:
         """Return when a reservation begins and ends as stated: in floats it counts as shorter."""
         stated = self.scaled.instance.reservations[self.scaled.reservations[r].index]
-        scale = self.scaled.tasks_only.scale_instant
-        return scale(exact(stated.start)), scale(exact(stated.end))
+        whole = self.scaled.tasks_only
+        return scale_instant(whole, exact(stated.start)), scale_instant(whole, exact(stated.end))
 
     def _schedule_placements(self) -> Solution:
         """Return the schedule of the tasks that are done in idle periods.
