@@ -9,11 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dlopt import api
+from dlopt.models.admission import time_blocks
 from dlopt.models.admission.feasibility import FeasibilityTest
 from dlopt.models.admission.methods import exact_plan, feasible_queue
 from dlopt.models.admission.scaled_instance import ScaledInstance
 from dlopt.models.admission.search import AdmissionSearch
 from dlopt.models.admission.time_blocks import TimeBlocks, place_in_idle_periods
+from dlopt.models.common.block_outcomes import BlockOutcomes
 from dlopt.problems.admission import Instance, Task
 from dlopt.problems.cluster import Cluster
 from dlopt.result import Limits, Status
@@ -24,6 +26,7 @@ F = Fraction
 FAR = 10**9
 WINDOW_GAP = stream(3, 1, 10, (0, 20, 80), (1, 20, 90), (2, 20, 110), (3, 20, 150))
 """Two of four tasks fit; the fluid relaxation proves it, and a sequencing model finds them."""
+CROWDED = (0, 7, 14), (3, 7, 33), (5, 8, 24), (6, 3, 8), (6, 5, 25)
 TWO_OF_THREE = ((0, 2, 4), (0, 3, 8), (0, 1, 4))  # greedy algorithms accept one of them
 
 
@@ -93,6 +96,18 @@ def test_tasks_share_an_idle_period_one_after_another():
     assert divided.blocks == ((0, 1), (4, 5))
     units = divided.scaled.time_unit
     assert [(one.task, one.start * units) for one in divided.placements] == [(2, 3), (3, 8)]
+
+
+def test_a_search_for_places_that_takes_many_rounds_is_given_up(monkeypatch):
+    monkeypatch.setattr(time_blocks, "MAX_ROUNDS", 1)
+    divided = TimeBlocks(scaled_tasks(1, (0, 3), (0, 3), (0, 3), (1, 3)))
+    assert not divided.placements and divided.is_trivial
+
+
+def test_a_task_that_is_due_before_it_can_be_sent_is_left_to_the_search():
+    tasks = Task("late", 0, 1, 3), Task("patient", 0, 1, FAR)
+    scaled = ScaledInstance.from_instance(Instance(Cluster(1, 1, 1), tasks, channel_ready=9))
+    assert [one.task for one in TimeBlocks(scaled).placements] == [1]
 
 
 @share(2)
@@ -199,3 +214,28 @@ def test_a_queue_is_infeasible_if_a_block_is():
     for more in ((2, 1, 2),), ((3 * FAR, 1, 2),) * 2:
         found = feasible_queue(with_far_tasks(feasible, *more))
         assert found.status is Status.INFEASIBLE and found.reason
+
+
+def test_blocks_without_time_leave_the_question_open():
+    instance = with_far_tasks(stream(2, 1, 2, *TWO_OF_THREE[:2]), (FAR, 3, 9))
+    scaled = ScaledInstance.from_instance(instance).restricted_to(range(3))
+    test = FeasibilityTest(scaled, 1, Limits(time_s=1e-9), 0)
+    assert test.decide_blocks(test.divide()).status is Status.LIMIT
+
+
+def test_what_no_search_has_found_is_that_of_the_incumbent():
+    """Nor has a block without a schedule or a bound any but those that are known before."""
+    instance = with_far_tasks(stream(2, 1, 2, *TWO_OF_THREE), (FAR, 3, 9))
+    search = AdmissionSearch(ScaledInstance.from_instance(instance), 1, Limits(), 0, "HiGHS")
+    search.initialise(None)
+    outcomes = BlockOutcomes(search.divide(), search.plan)
+    nothing = AdmissionSearch(search.scaled, 1, Limits(), 0, "HiGHS")
+    outcomes.add((0, 1, 2), nothing)
+    assert (outcomes.value, outcomes.upper_bound.value) == (1, 4)
+    assert outcomes.open_blocks == "1 of 1 blocks of time have a gap"
+
+
+def test_blocks_that_are_not_closed_are_counted_in_the_reason():
+    tasks = [(start + a, load, d) for start in (0, FAR) for a, load, d in CROWDED]
+    found = exact_plan(stream(3, 1, 5, *tasks), limits=Limits(work=1))
+    assert found.status is Status.FEASIBLE and "blocks of time have a gap" in found.reason
