@@ -104,16 +104,12 @@ class BookExecutor:
             raise TooManyRequestsError(
                 f"{MAX_WAITING_CALLS} calls of the book {self.name} wait already", retry_after_s=1.0
             )
-        verb, key = call.verb, call.idempotency_key
+        verb = call.verb
         if verb.on_copy:
             self.put(lambda book, now: book.question(call, now), future)
         else:
-            self.put(
-                lambda book, now: book.call(call, now),
-                future,
-                is_slow=verb.is_slow,
-                key=key if verb.changes else None,
-            )
+            key = call.idempotency_key if verb.changes else None
+            self.put(lambda book, now: book.call(call, now), future, is_slow=verb.is_slow, key=key)
 
     def put(
         self,

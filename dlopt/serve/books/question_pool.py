@@ -79,7 +79,7 @@ class QuestionPool:
         def run(question: Question) -> None:
             found: Answer | Exception
             try:
-                found = question.answer()
+                found = question()
             except Exception as error:
                 found = error
             with contextlib.suppress(RuntimeError):  # the service has stopped
