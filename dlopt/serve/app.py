@@ -351,12 +351,9 @@ def run(
         )
         try:
             server.run(sockets=[opened])
-        except SystemExit:
+        finally:
             if application.failure is not None:
                 raise application.failure from None
-            raise
-    if application.failure is not None:
-        raise application.failure
 
 
 def _listening_socket(settings: ServiceSettings) -> socket.socket:

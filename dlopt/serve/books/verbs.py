@@ -318,26 +318,12 @@ def _snapshot(book: BookState, _arguments: Any, _: None) -> PlainData:
     return {"snapshot": book.engine.snapshot()}
 
 
-def _of_operation(
-    name: str,
-    apply: Apply | None,
-    *,
-    on_copy: bool = False,
-    arrives: bool = False,
-    is_slow: bool = False,
-) -> Verb:
+def _of_operation(name: str, apply: Apply | None, **traits: bool) -> Verb:
     """Return the verb that an operation of the service calls."""
     operation = OPERATIONS_BY_NAME[f"book_{name}"]
-    return Verb(
-        name,
-        apply,
-        operation.request or _for_all(args.NoArguments),
-        operation.options,
-        changes=operation.scope is Permission.BOOK,
-        on_copy=on_copy,
-        arrives=arrives,
-        is_slow=is_slow,
-    )
+    arguments = operation.request or _for_all(args.NoArguments)
+    changes = operation.scope is Permission.BOOK
+    return Verb(name, apply, arguments, operation.options, changes, **traits)
 
 
 def _for_all(record: type[Record]) -> dict[str, type[Record]]:
