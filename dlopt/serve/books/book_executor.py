@@ -13,7 +13,6 @@ from itertools import islice
 
 from dlopt.books.snapshots import PlainData
 from dlopt.errors import DloptError, described
-from dlopt.serve.answers import Answer
 from dlopt.serve.books.book_calls import BookCall
 from dlopt.serve.books.book_log import load_book, stored_answers
 from dlopt.serve.books.commit_thread import Batch, CommitThread, LoggedState, Outcome, Pending
@@ -124,15 +123,14 @@ class BookExecutor:
             self._is_running = True
         self._executor.submit(self._run)
 
-    def delete(self, future: Pending, if_match: int | None = None) -> None:
-        """Refuse all later calls, after those before it, if the book has a version then."""
+    def closing(self, if_match: int | None) -> Callable[[LoggedBook, float], None]:
+        """Return what refuses all later calls, if the book has a version then."""
 
-        def close(book: LoggedBook, _: float) -> Answer:
+        def close(book: LoggedBook, _: float) -> None:
             book.require_version(if_match)
             self._is_deleted = True
-            return Answer({})
 
-        self.put(close, future)
+        return close
 
     def restore(self, *, is_doubtful: bool = False) -> None:
         """Accept calls again: the book was not deleted, unless that is doubtful: the log tells."""

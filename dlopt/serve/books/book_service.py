@@ -192,9 +192,7 @@ class BookService:
                 del self._unreadable[name]
                 return Answer({"name": name})
             book = self._book(name)
-            closed = asyncio.get_running_loop().create_future()
-            book.delete(closed, if_match)
-            await closed
+            await self._done(book, book.closing(if_match))
             try:
                 await asyncio.to_thread(book_log.delete_book, self._store, name)
             except BaseException as error:
@@ -317,7 +315,7 @@ class BookService:
         """Take back the promises whose holds have expired; it is done soon."""
         for book in self._books.values():
             if book.has_holds:
-                book.put(_expire)
+                book.put(LoggedBook.expire_holds)
 
     async def _expire_regularly(self) -> None:
         while True:
@@ -371,12 +369,6 @@ async def _called(book: BookExecutor, call: BookCall) -> Any:
     return await future
 
 
-def _expire(book: LoggedBook, now: float) -> Answer:
-    book.expire_holds(now)
-    return Answer({})
-
-
-def _save(book: LoggedBook, now: float) -> Answer:
+def _save(book: LoggedBook, now: float) -> None:
     book.expire_holds(now)
     book.save()
-    return Answer({})

@@ -1,8 +1,8 @@
 """Co-reservation over domains: resources of several services in one window, in all or in none.
 
-A *domain* is a book of a service that somebody else runs, over nodes or over CPU shares, as
-`dlopt.client.RemoteBook` reaches it. A
-`JointRequest` asks several domains for the same window, each part with alternatives. `Broker`
+A *domain* is a book of a service that somebody else runs, over nodes or over CPU shares, reached
+as a `dlopt.client.RemoteBook`. A `JointRequest` asks several domains for the same window, each part
+with alternatives. `Broker`
 
 1. **asks**: it looks for the earliest start that every part can have at one of its domains. A
    domain that rejects a start says the next one that it would accept (its offer of a later
