@@ -263,10 +263,10 @@ def _release(book: BookState, arguments: Any, _: None) -> records.ConsequencesAn
 def _expire(book: BookState, arguments: Any, _: None) -> records.ConsequencesAnswer:
     """Take back a promise whose hold has expired; if it has run already, nothing is left of it."""
     hold = book.holds.find(arguments.id, arguments.kind)
-    book.holds.remove(hold)
     if book.is_promised(hold.kind, hold.id):
         with suppress(NotApplicableError):
             book.cancel(hold.kind, hold.id)
+    book.holds.remove(hold)
     return records.ConsequencesAnswer(_NOTHING)
 
 
