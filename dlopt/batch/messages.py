@@ -85,7 +85,7 @@ def request(
 
 def _request_blocking(
     worker: subprocess.Popen[bytes], message: object, timeout_s: float | None
-) -> Any:  # pragma: no cover - Windows
+) -> object:  # pragma: no cover - Windows
     assert worker.stdin is not None and worker.stdout is not None
     longest = threading.TIMEOUT_MAX
     timer = threading.Timer(longest if timeout_s is None else min(timeout_s, longest), worker.kill)
