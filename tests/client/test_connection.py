@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import httpx
@@ -20,7 +20,7 @@ from dlopt.client import (
     UnreadableAnswerError,
 )
 from dlopt.client.connection import ServiceConnection
-from dlopt.client.http_io import run_at_once
+from dlopt.client.http_io import BlockingHttpIO, run_at_once
 from dlopt.client.http_messages import HttpRequest, Reply, request_of
 from dlopt.errors import MISSING, InvalidInstanceError, NotApplicableError
 from dlopt.service_api.input_schemas import TOOL_OPERATIONS, input_schema
@@ -41,7 +41,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
 }
 
 
-class Script:
+class Script(BlockingHttpIO):
     """Input and output with prescribed outcomes of the requests; pauses take no time."""
 
     def __init__(self, outcomes: Iterable[httpx.Response | UnreachableServiceError]) -> None:
@@ -55,9 +55,6 @@ class Script:
         if isinstance(outcome, UnreachableServiceError):
             raise outcome
         return outcome
-
-    def lines(self, request: HttpRequest) -> AsyncGenerator[str]:
-        raise NotImplementedError
 
     async def pause(self, seconds: float) -> None:
         self.pauses.append(seconds)
