@@ -116,16 +116,13 @@ class HealthMonitor:
 
     async def _store_state(self, store: Store) -> str:
         now = time.monotonic()
-        is_current = self._check is not None and now - self._checked_at < HEALTH_INTERVAL_S
+        is_current = now - self._checked_at < HEALTH_INTERVAL_S
         if self._check is None or (self._check.done() and not is_current):
             loop = asyncio.get_running_loop()
             self._check = loop.run_in_executor(self._thread, _state_of, store)
             self._checked_at = now
-        try:
-            async with asyncio.timeout(HEALTH_TIME_S):
-                return await asyncio.shield(self._check)
-        except TimeoutError:
-            return f"no answer within {HEALTH_TIME_S:g} s"
+        done, _ = await asyncio.wait([self._check], timeout=HEALTH_TIME_S)
+        return done.pop().result() if done else f"no answer within {HEALTH_TIME_S:g} s"
 
 
 def _state_of(store: Store) -> str:
