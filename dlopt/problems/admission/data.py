@@ -38,6 +38,8 @@ class Task(Record):
         positive.
     """
 
+    LATER_FIELDS = frozenset({"weight"})
+
     id: str
     arrival: NonNegative
     load: Positive
