@@ -35,7 +35,8 @@ SET_UP: Mapping[str, Mapping[str, int]] = {
 LOADS = (0.5, 1.0)
 FIRST_SEED = 100
 """The constants of the bid prices were chosen on seeds before it."""
-PRICED, BLIND = "priced", "priced, weights unknown"
+PRICED = "priced"
+BLIND = "priced, weights unknown"
 
 
 def accepted_share(stream: Instance, name: str, *, knows_weights: bool = True) -> float:

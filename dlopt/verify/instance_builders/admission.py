@@ -86,8 +86,9 @@ def weighted(choices: Choices, tasks: Iterable[Task], size: Size) -> tuple[Task,
     """Return the tasks, in some instances with weights that differ."""
     if not rare(choices, size, 6):
         return tuple(tasks)
-    weights = 1, 2, 3, 10, Fraction(1, 2)
-    return tuple(replace(task, weight=choices.number(weights)) for task in tasks)
+    return tuple(
+        replace(task, weight=choices.number([1, 2, 3, 10, Fraction(1, 2)])) for task in tasks
+    )
 
 
 def _task(choices: Choices, name: str, arrival: Number, nodes: Cluster) -> Task:
