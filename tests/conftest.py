@@ -12,6 +12,7 @@ from tests import slow_tests
 from tests.examples import EXAMPLES
 from tests.method_table import own_method_table
 from tests.remembered_strategies import remember
+from tests.worker_messages import report_less
 
 # A shell that runs the tests in the background has them ignore interrupts, and what they start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -91,6 +92,7 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     slow_tests.register(config)
+    report_less(config)
 
 
 @pytest.hookimpl(optionalhook=True)
