@@ -269,12 +269,13 @@ LITERAL = [entry for entry in registry.methods() if entry.claim == "literal-unso
 
 @pytest.mark.parametrize("entry", LITERAL, ids=lambda entry: f"{entry.stem}-{entry.name}")
 def test_every_flawed_method_is_shown_unsound_by_a_stored_counterexample(entry):
-    statuses = set()
+    assert any(status is Status.UNSOUND for status in statuses_on_counterexamples(entry))
+
+
+def statuses_on_counterexamples(entry):
+    """Yield the status of what a method answers on each stored counterexample of its problem."""
     for file in sorted((FOLDER / entry.stem / "counterexamples").glob("*.json")):
         for instance in (instance_of(file), io.read(file)):  # some slips need floats
-            statuses |= {
-                solve(instance, entry.name, objective=goal).status
-                for goal in entry.objectives
-                if entry.reason_against(instance, goal) is None and _fits(instance, goal)
-            }
-    assert Status.UNSOUND in statuses
+            for goal in entry.objectives:
+                if entry.reason_against(instance, goal) is None and _fits(instance, goal):
+                    yield solve(instance, entry.name, objective=goal).status

@@ -123,7 +123,7 @@ def test_a_false_proof_is_reported(monkeypatch):
 
 
 def test_rows_of_an_instance(capsys):
-    made = generate("dag", "topcuoglu", tasks=8, machines=3)
+    made = generate("dag", "topcuoglu", tasks=6, machines=3)
     case = SolverTask("dag", "generated", "small", lambda: made)
     rows = list(rows_of(case, 5.0, 2))
     assert rows and {row["verdict"] for row in rows} <= {"agree", "undecided"}

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scipy.stats import t
 
 from dlopt.errors import NotApplicableError, SolverError
 from dlopt.generation.paper_workloads import Workload, mamat4
@@ -63,6 +62,8 @@ def test_a_workload_of_one_s_own() -> None:
 
 
 def test_estimates_are_those_of_student() -> None:
+    from scipy.stats import t  # which takes a second to import
+
     values = [0.31, 0.27, 0.4, 0.33, 0.29]
     found = estimate(values)
     low, high = t.interval(0.95, 4, loc=found.mean, scale=(0.01 / 4) ** 0.5 / 5**0.5)

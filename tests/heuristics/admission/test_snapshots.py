@@ -29,12 +29,17 @@ def again(book):
 
 
 def copies(book):
-    """Return the book, restored ones, a copy and a pickled one, all from one state."""
+    """Return the book, a restored one, a copy and a pickled one, all from one state.
+
+    One that is restored twice, or without a file between, is restored of an equal snapshot.
+    """
     data = book.snapshot()
+    restored = again(book)
+    for one in (restored, Admission.restore(data)):
+        assert json.dumps(one.snapshot()) == json.dumps(data)
     return [
         book,
-        Admission.restore(json.loads(json.dumps(data))),
-        again(Admission.restore(data)),
+        restored,
         copy.deepcopy(book),
         pickle.loads(pickle.dumps(book)),
     ]
