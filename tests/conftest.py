@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal import entropy
 
-from tests import fast_fractions, slow_tests
+from tests import slow_tests
 from tests.collected_doctests import FilesWithDoctests
 from tests.examples import EXAMPLES
 from tests.method_table import own_method_table
@@ -39,7 +39,6 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 entropy.NP_RANDOM = "is not managed"
 
 remember()
-fast_fractions.install()
 
 
 # A tenth of the time of the tests went into looking for garbage among what is still in use, with
