@@ -82,8 +82,8 @@ class InstallmentProgram(ChunkProgram):
         most = min(self.load, time / unit_time) if unit_time else self.load
         large = self.rounded(max(setups, self.computation_setup + self.chi[node] * most))
         chunk = [(f"x_{node}_{p}", -unit_time), (f"z_{node}_{p}", -setups)]
-        times = [(f"y_{p}", ONE), (f"y_{q}", -ONE)]
-        return self._row(f"next_{node}_{p}_{q}", [*times, *chunk, (f"z_{node}_{q}", -large)], -large)
+        terms = [(f"y_{p}", ONE), (f"y_{q}", -ONE), *chunk, (f"z_{node}_{q}", -large)]
+        return self._row(f"next_{node}_{p}_{q}", terms, -large)
 
     def equal_row(self, node: int, other: int, p: int) -> NamedRow:
         """A node is used after another one of equal costs that is ready before it."""

@@ -35,8 +35,9 @@ before number ``floor(p / K)`` of all nodes is. Hence ``c_g_p``. With the least 
 
 Further rows are about single nodes: see `dlopt.problems.iit.certified_nodes`. Of one group the file
 may leave out the last chunks. Then the load of the last chunk that it has is that of all later
-ones, too, which takes the channel at least tau a unit, and tau stands for `w` in its rows. Where some transmissions take no time and others do, chunks need not begin in the order in
-which they use the channel, and there is no such program. Source: ours.
+ones, too, which takes the channel at least tau a unit, and tau stands for `w` in its rows. Where
+some transmissions take no time and others do, chunks need not begin in the order in which they use
+the channel, and there is no such program. Source: ours.
 """
 
 from __future__ import annotations

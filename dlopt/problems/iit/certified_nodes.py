@@ -6,14 +6,15 @@ that is a group `g` by itself, its ready time `r` since the origin, both set-up 
 ``m = min(load, max(0, T - c_g_p) / w)``, every plan that is complete by `T` satisfies::
 
     busy_g_p     r z_g_p + sum_q (s z_g_q + w x_g_q) <= t
-    next_g_p_q   y_q + w x_g_p + s z_g_p <= y_p + M (1 - z_g_q)   p < q,  M >= max(s, theta_cp + chi m)
+    next_g_p_q   y_q + w x_g_p + s z_g_p <= y_p + M (1 - z_g_q)   p < q,  M >= s, theta_cp + chi m
 
 The first one says that the chunks of a used node are sent and computed one after another, after its
 ready time. The second one says that of a later chunk of the node, if both are there: it begins when
-the load of the first one is computed. If chunk `p` is not there, it says ``y_q <= y_p``: chunks begin
-in their order. If chunk `p` is there and `q` on another node, `q` begins after the transmission of
-`p`, so that ``y_q <= y_p - theta_cm - tau x_g_p``, and what is missing is ``theta_cp + chi x_g_p``. If
-there is no chunk `q`, then ``y_q = 0`` and ``w x_g_p <= y_p``: what is missing is `s`.
+the load of the first one is computed. If chunk `p` is not there, it says ``y_q <= y_p``: chunks
+begin in their order. If chunk `p` is there and `q` on another node, `q` begins after the
+transmission of `p`, so that ``y_q <= y_p - theta_cm - tau x_g_p``, and what is missing is
+``theta_cp + chi x_g_p``. If there is no chunk `q`, then ``y_q = 0`` and ``w x_g_p <= y_p``: what is
+missing is `s`.
 
 Nodes of equal costs can exchange all their chunks if neither is used before it is ready. Of the
 nodes of equal costs that a plan uses, let the one with the earliest first chunk be the first one of
@@ -80,7 +81,7 @@ class SingleNodeRows:
     def rows(self, kind: str, numbers: Sequence[int], side: Fraction) -> Iterator[StrongestRow]:
         """Yield the strongest row of a kind and its numbers, if there is one.
 
-        `side` is that of the row that is compared, as of <=: it may be any `M` that is large enough.
+        `side` is that of the row that is compared, as of <=: any `M` that is large enough.
         """
         if len(numbers) < 2 or numbers[0] not in self.nodes or numbers[-1] >= self.chunks:
             return
