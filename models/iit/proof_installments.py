@@ -79,7 +79,7 @@ class InstallmentProgram(ChunkProgram):
         """A chunk begins when an earlier one of its node is computed."""
         setups = self.setup + self.computation_setup
         unit_time, time = self.unit_time[node], max(ZERO, self.limit - self.date(node, p))
-        most = min(self.load, time / unit_time) if unit_time else self.load
+        most = min(self.load, time / unit_time)
         large = self.rounded(max(setups, self.computation_setup + self.chi[node] * most))
         chunk = [(f"x_{node}_{p}", -unit_time), (f"z_{node}_{p}", -setups)]
         terms = [(f"y_{p}", ONE), (f"y_{q}", -ONE), *chunk, (f"z_{node}_{q}", -large)]

@@ -171,9 +171,7 @@ class Chunks(Load):
         spent |= {("z", (g, q)): setups for q in range(self.last + 1)}
         spent[("z", (g, p))] += self.ready[node]
         yield {**spent, ("t", ()): -ONE}, Fraction(0)
-        load = self.load
-        if both:
-            load = min(load, max(Fraction(0), self.limit - self.begin(g, p)) / both)
+        load = min(self.load, max(Fraction(0), self.limit - self.begin(g, p)) / both)
         large = max(setups, self.setup_cp + chi * load, side)
         for q in sorted(places):
             if p < q <= self.last:

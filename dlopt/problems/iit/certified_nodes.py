@@ -105,7 +105,7 @@ class SingleNodeRows:
     def _next(self, group: int, p: int, q: int, side: Fraction) -> StrongestRow:
         node, setups = self.nodes[group], self.theta_cm + self.theta_cp
         unit_time, time = node.tau + node.chi, max(ZERO, self.limit - self.earliest(group, p))
-        most = min(self.load, time / unit_time) if unit_time else self.load
+        most = min(self.load, time / unit_time)
         large = max(side, setups, self.theta_cp + node.chi * most)
         times = {f"y_{q}": ONE, f"y_{p}": -ONE}
         chunk = {f"x_{group}_{p}": unit_time, f"z_{group}_{p}": setups}
