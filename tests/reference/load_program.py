@@ -272,7 +272,7 @@ def check(
         raise RefusedError("flows do not say how many nodes there are")
     most = 1 if has_flows else _most_chunks(file)
     if not has_flows and (chunks is None or chunks > most):
-        raise RefusedError(f"it is about plans with {most} chunks a node")
+        raise RefusedError("it is not about plans with so many chunks a node")
     program.prepare(file)
     counted = "t" if not program.counts else "z" if most == 1 else "u"
     if any(value > (program.names[v][0] == counted) for v, value in file.objective.items()):
