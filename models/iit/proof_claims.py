@@ -2,8 +2,9 @@
 
 Of one chunk a node, identical nodes have cases of the number of chunks
 (`dlopt.models.iit.proof_cases`), and a few nodes that differ a search of all orders
-(`dlopt.models.iit.proof_orders`). For more chunks, and more nodes that differ, there is the fluid
-relaxation (`dlopt.models.iit.proof_flow`), where it proves as much.
+(`dlopt.models.iit.proof_orders`), as have a few nodes with several chunks each. For any chunks, and
+more nodes that differ, there is the fluid relaxation (`dlopt.models.iit.proof_flow`), where it
+proves as much.
 
 In exact numbers an optimum of a MILP solver is proven itself, in place of the bound of the solver,
 which is a little lower. In floats a completion is proven up to a part of the rounding that is

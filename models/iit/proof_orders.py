@@ -82,7 +82,7 @@ def certify_orders(
     free = [exact(cluster.tau_of(node)) == 0 == exact(cluster.theta_cm) for node in range(nodes)]
     if any(free) and not all(free):
         raise ProofError("some transmissions take no time, so that chunks have no order")
-    failure = f"chunks of nodes that differ have more than {MAX_COLUMNS} columns"
+    failure = f"its program would have more than {MAX_COLUMNS} columns"
     for program in _programs(instance, limit, installments):
         value = None if bound is None else program.in_units(objective, bound)
         effort = EFFORT // len(program.names)
