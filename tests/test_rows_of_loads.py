@@ -107,10 +107,10 @@ def statement_of_chunks(instance, chunks, program, most=1):
     """Return a program of chunks, at most so many a node, with the point of a plan."""
     point, column = point_of(program, instance, chunks), program.column
     counts_nodes, counted = instance.absolute_deadline is not None, program.binaries
+    used = {f"u_{program.groups[chunk.node]}" for chunk in chunks} & column.keys()
+    point |= {column[name]: Fraction(1) for name in used}
     if most > 1:
         counted = [column[name] for name in program.names if name.startswith("u_")]
-        used = {f"u_{program.groups[chunk.node]}" for chunk in chunks} & column.keys()
-        point |= {column[name]: Fraction(1) for name in used}
         counts_nodes &= bool(counted)
     remarks = {"origin": str(program.origin), "groups": " ".join(map(str, program.groups))}
     return Statement(

@@ -23,7 +23,6 @@ from math import ceil, inf
 from dlopt.certificates import BoundCertificate
 from dlopt.models.bag.proof_programs import (
     MAX_PAIRS_FOR_SEARCH,
-    MAX_SUBPROBLEMS,
     STEP_REMARKS,
     grid_remarks,
     refuted_by_rows,
@@ -82,7 +81,7 @@ def total_completion_certificate(
         if not row.terms and row.lower is not None:  # a job has no start: this row says so
             return refuted_by_rows([row], ((0, ONE),), (), remarks)
     is_small = program.size <= MAX_PAIRS_FOR_SEARCH
-    subproblems = MAX_SUBPROBLEMS if is_small else EFFORT // program.size
+    subproblems = None if is_small else EFFORT // program.size
     about = program.names, costs, None, remarks, seed, stop, subproblems
     return search_for_proof(rows, *about)
 
