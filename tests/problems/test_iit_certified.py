@@ -206,6 +206,15 @@ def test_names_of_other_columns_and_rows_are_refused():
         assert found == (False, False), name
 
 
+def test_only_single_nodes_are_used_in_an_order():
+    program = chunk_program(SAME, (0, 1, 1, 2), 8, 2)
+    about = {"plan_class": "k", "installments": 2, "remarks": {"chunks": "2"}}
+    column = {name: number for number, name in enumerate(program.names)}
+    for one, other, holds in ((0, 2, True), (2, 0, False), (0, 1, False), (1, 2, False)):
+        row = (f"equal_{one}_{other}_0", {column[f"z_{other}_0"]: Fraction(1)}, -1, Fraction(0))
+        assert verdicts(SAME, program, [row], **about) == (holds, holds)
+
+
 def test_chunks_that_take_no_time_to_send_have_no_order():
     instance = Instance(Cluster(2, (0, 1), (1, 1)), (0, 0), load=1)
     program = chunk_program(instance, (0, 1), 2)
