@@ -166,7 +166,7 @@ def in_ready_order(instance, chunks):
 
 
 @pytest.mark.property
-@share(1 / 2)
+@share(1 / 3)
 @given(st.data(), plans(single=False), SEEDS)
 def test_plans_with_several_chunks_a_node_satisfy_the_rows(data, planned, seed):
     """All but `equal` hold of every plan; that one if equal nodes are used in ready order."""

@@ -198,7 +198,7 @@ def test_too_many_chunks_are_not_searched(monkeypatch):
 
 
 @pytest.mark.property
-@share(1 / 4)
+@share(1 / 6)
 @given(
     st.tuples(*map(st.sampled_from, [(0, 1, 2), (1, 3, THIRD), (0, 0, 1)])),
     st.tuples(*map(st.sampled_from, [(1, 2), (2, 1), (0, 1, 4)])),
