@@ -21,11 +21,11 @@ from dlopt.result import Objective, levels_of
 class CertifiedInstance:
     """An instance, the installments of its schedules, and its optimum.
 
-    Of a single load, several installments stand for the fluid relaxation and its bound.
+    Of a single load, installments that are not stated stand for the fluid relaxation and its bound.
     """
 
     instance: Any
-    installments: int = 1
+    installments: int | None = 1
     objective: str = "accepted"
 
     @property
@@ -36,13 +36,15 @@ class CertifiedInstance:
     @property
     def is_fluid(self) -> bool:
         """Whether the certificate is of the fluid relaxation of a single load."""
-        return self.stem == "iit" and self.installments > 1
+        return self.installments is None
 
     @cached_property
     def result(self) -> Any:
         """The bound that is proven, with its certificate."""
         method = {"admission": "bound-window-cuts", "multistage": "bound-fluid"}
-        options = {"installments": self.installments} if self.stem == "admission" else {}
+        chunks = self.installments
+        is_stated = self.stem == "admission" or (self.stem == "iit" and chunks not in (None, 1))
+        options = {"installments": chunks} if is_stated else {}
         name = "bound-fluid" if self.is_fluid else method.get(self.stem, "exact")
         return solve(self.instance, name, objective=self.objective, **options)
 
@@ -56,7 +58,8 @@ class CertifiedInstance:
         """The optimum, level by level, by the exact method."""
         if self.is_fluid:
             return (exact(self.result.bound),)
-        options = {} if self.stem in TASKS else {"installments": self.installments}
+        is_stated = self.stem not in TASKS or (self.stem == "iit" and self.installments != 1)
+        options = {"installments": self.installments} if is_stated else {}
         found = solve(self.instance, "exact", objective=self.objective, **options)
         assert found.status is Status.OPTIMAL
         return tuple(map(exact, levels_of(found.value)))
@@ -267,12 +270,14 @@ def _load(nodes: int, tau: Any, chi: Any, ready: Any, load: Any, **more: Any) ->
 _STAGGERED = _load(3, 1, 2, (1, 2, 5), 3)
 _LOADS = (
     (_STAGGERED, 1, "completion"),
-    (_STAGGERED, 2, "completion"),
+    (_STAGGERED, None, "completion"),
+    (_load(2, 1, 1, (0, 1), 3, theta_cm=_THIRD), 2, "completion"),
+    (_load(2, (1, 2), (3, 1), (1, 0), 3, absolute_deadline=8), 2, "nodes"),
     (_load(4, 1, 2, (0, 0, 1, 9), 4, theta_cm=_THIRD, theta_cp=1), 1, "completion"),
     (_load(4, 1, 2, (0, 0, 1, 1), 4, theta_cm=_THIRD, absolute_deadline=8), 1, "nodes"),
     (_load(3, (1, 2, 1), (2, 1, 4), (0, 0, 1), 4, theta_cm=_THIRD), 1, "completion"),
     (_load(3, (1, 2, 1), (2, 1, 4), (0, 0, 1), 4, absolute_deadline=8), 1, "nodes"),
-    (_load(3, (1, 2, 1), (2, 1, 4), (0, 3, 1), 6), 2, "completion"),
+    (_load(3, (1, 2, 1), (2, 1, 4), (0, 3, 1), 6), None, "completion"),
 )
 LOADS = tuple(CertifiedInstance(*one) for one in _LOADS)
 """Single loads: by cases of the number of chunks, by all orders of different nodes, by flows."""

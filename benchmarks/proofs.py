@@ -1,9 +1,10 @@
 """How many proven optima have a certificate, its size, and the time of checking it.
 
-    python -m benchmarks.proofs [--sets shipped,shares,stg,comm,rgpos,etc] [--every 40]
+    python -m benchmarks.proofs [--sets shipped,shares,loads,stg,comm,rgpos,etc] [--every 40]
 
-`shipped` are the instances of the package, each with all of its objectives, and `shares` generated
-ones of CPU shares; the others are public sets in the folder that ``DLOPT_DATA`` names, of which
+`shipped` are the instances of the package, each with all of its objectives, `shares` generated
+ones of CPU shares, and `loads` random single loads with one chunk a node and with several, and the
+shipped ones with two; the others are public sets in the folder that ``DLOPT_DATA`` names, of which
 every so many are taken. Every certificate is
 written to a file and checked against the instance. Times are CPU seconds. Exit code 1 if a check
 fails.
@@ -13,13 +14,16 @@ from __future__ import annotations
 
 import argparse
 import csv
+import random
 import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import dlopt
 from benchmarks import dag_exact
@@ -29,6 +33,8 @@ from dlopt.formats.etc import parse_etc
 from dlopt.generation.bag import instance_from_etc
 from dlopt.generation.coreservation import small
 from dlopt.instance_library import list_instances
+from dlopt.problems.cluster import Cluster
+from dlopt.problems.iit import Instance
 from dlopt.problems.validated_record import Header
 from dlopt.registry import problem_of
 from dlopt.result import Limits, Status
@@ -74,6 +80,38 @@ def shares() -> Iterator[tuple[str, str, Header]]:
             yield f"shares, {family}", f"{family}-{seed}", instance
 
 
+def loads() -> Iterator[tuple[str, str, Header, int]]:
+    """Yield single loads, and how many chunks a node may have: nodes of few and of many kinds."""
+    for entry in list_instances("iit"):
+        if entry.instance.cluster.nodes <= 4:
+            yield "shipped, iit, two chunks a node", entry.name, entry.instance, 2
+    draw = random.Random(3)
+    for number in range(8):
+        nodes = draw.choice((6, 7, 8))
+        yield "loads, 6 to 8 nodes that differ", f"differ-{number}", _load(draw, nodes, nodes), 1
+    draw = random.Random(11)
+    for nodes, kinds in ((7, 2), (7, 3), (7, 7), (8, 2), (8, 3), (8, 8), (10, 2), (10, 2)):
+        group = "loads, 7 to 10 nodes of 2, 3 or as many kinds"
+        yield group, f"kinds-{nodes}-{kinds}", _load(draw, nodes, kinds), 1
+    draw = random.Random(5)
+    for nodes, chunks in ((2, 2), (2, 3), (2, 4), (3, 2), (3, 3), (4, 2)):
+        for kinds in (1, 1, nodes, nodes):
+            group = f"loads, {nodes} nodes with {chunks} chunks each"
+            yield group, f"chunks-{nodes}-{chunks}-{kinds}", _load(draw, nodes, kinds), chunks
+
+
+def _load(draw: random.Random, nodes: int, kinds: int) -> Instance:
+    """Return a load on nodes of some kinds in turn, in tenths, ready at random times."""
+
+    def tenths(least: int, most: int, count: int) -> list[Fraction]:
+        return [Fraction(draw.randint(least, most), 10) for _ in range(count)]
+
+    tau, chi, ready = tenths(5, 20, kinds), tenths(20, 80, kinds), tenths(0, 100, nodes)
+    setup = draw.choice((Fraction(0), Fraction(1, 2)))
+    costs = (tuple(cost[k % kinds] for k in range(nodes)) for cost in (tau, chi))
+    return Instance(Cluster(nodes, *costs, setup, Fraction(1, 2)), tuple(ready), load=20)
+
+
 def public(table: str, every: int) -> Iterator[tuple[str, str, Header]]:
     """Yield every so many instances of a public set."""
     cases = {
@@ -95,8 +133,11 @@ def matrices() -> Iterator[tuple[str, str, Header]]:
             yield "etc, bounds", line["file"], instance_from_etc(times)
 
 
-def measured(group: str, name: str, instance: Header, seconds: float) -> Iterator[Measurement]:
+def measured(
+    seconds: float, group: str, name: str, instance: Header, installments: int = 1
+) -> Iterator[Measurement]:
     """Yield a measurement for every objective that an instance has; of public ones, the default."""
+    options = {"installments": installments} if installments > 1 else {}
     goals = problem_of(instance).module.OBJECTIVES if group.startswith("shipped") else [None]
     if group.startswith("shares"):
         goals = ["benefit", "rejections"]
@@ -104,7 +145,9 @@ def measured(group: str, name: str, instance: Header, seconds: float) -> Iterato
         method = "bound-lp" if group.startswith("etc") else "exact"
         begun = time.process_time()
         try:
-            result = dlopt.solve(instance, method, objective=goal, limits=Limits(time_s=seconds))
+            result = dlopt.solve(
+                instance, method, objective=goal, limits=Limits(time_s=seconds), **options
+            )
         except NotApplicableError:
             continue
         solving = time.process_time() - begun
@@ -161,17 +204,19 @@ def main() -> int:
     given = parser.parse_args()
     rows: list[Measurement] = []
     for table in given.sets.split(","):
-        instances: Iterable[tuple[str, str, Header]] = (
+        instances: Iterable[tuple[Any, ...]] = (
             shipped()
             if table == "shipped"
             else shares()
             if table == "shares"
+            else loads()
+            if table == "loads"
             else matrices()
             if table == "etc"
             else public(table, given.every)
         )
         for instance in instances:
-            rows += measured(*instance, given.seconds)
+            rows += measured(given.seconds, *instance)
     return int(summary(rows) > 0)
 
 

@@ -111,7 +111,7 @@ class Statement:
 
     def _second(self, data: dict[str, Any], file: File) -> None:
         if self.instance.problem == "iit":
-            chunks = 1 if self.plan_class == "single" else None
+            chunks = 1 if self.plan_class == "single" else self.installments
             load_program.check(data, self.objective, file, chunks)
         elif self.instance.problem == "coreservation":
             coreservation_program.check(data, self.objective, file)

@@ -50,6 +50,50 @@ FLOWS = Written(
 """A unit of load takes one unit of time to receive, and one to compute."""
 
 
+SEVERAL = Written(
+    iit.Instance(Cluster(1, tau=1, chi=1), (0,), load=3),
+    "completion",
+    "origin: 0\ngroups: 0\nchunks: 2",
+    "t z_0_0 z_0_1 x_0_0 x_0_1 y_0 y_1",
+    """
+    load G 3: 1 x_0_0 1 x_0_1
+    busy_0_0 G 0: 1 t -2 x_0_0 -2 x_0_1
+    """,
+    "G 6: 1 t | lin 2 0 2 1 1",
+    "range 6 inf",
+    "1 t",
+    "txy",
+    "k",
+    2,
+)
+"""Two chunks on one node take it as long as one."""
+
+TWO_NODES = Written(
+    iit.Instance(Cluster(2, tau=1, chi=1), (0, 1), load=3, absolute_deadline=9),
+    "nodes",
+    "origin: 0\ngroups: 0 1\nchunks: 2",
+    "t z_0_0 z_1_0 z_0_1 z_1_1 z_0_2 z_1_2 z_0_3 z_1_3 u_0 u_1 y_0 y_1 y_2 y_3",
+    """
+    first G 1: 1 z_0_0 1 z_1_0
+    used_0_0 G 0: 1 u_0 -1 z_0_0
+    used_1_0 G 0: 1 u_1 -1 z_1_0
+    equal_0_1_0 L 0: 1 z_1_0
+    """,
+    "G 1: 1 u_0 1 u_1 | lin 3 0 1 1 1 2 1",
+    "range 1 inf",
+    "1 u_0 1 u_1",
+    "ty",
+    "k",
+    2,
+)
+"""Some node has a chunk, and it is the first one."""
+
+
+def stating(written: Written, rows: str, steps: str, claim: int) -> Written:
+    """State other rows, from which another claim follows."""
+    return replace(written, rows=rows, steps=steps, claim=f"range {claim} inf")
+
+
 def times(written: Written, factor: int, **changes: str) -> Written:
     """Claim a multiple, with the same multiple of the last step."""
     kind, count, *pairs = written.steps.partition(" | ")[2].split()
@@ -80,6 +124,8 @@ def of(written: Written, **changes: Any) -> Written:
     return replace(written, instance=replace(written.instance, **changes))
 
 
+NEXT = "next_0_0_1 L {0}: 1 y_1 -1 y_0 2 x_0_0 {0} z_0_1"
+"""The load of the first chunk is at most 3, and takes as long to compute."""
 THIRD_NODE = of(CHUNKS, cluster=Cluster(3, tau=1, chi=1), ready_times=(0, 0, 0))
 TWO_KINDS = of(CHUNKS, cluster=Cluster(2, tau=(1, 1), chi=(1, 0)))
 LATE_NODE = of(FLOWS, cluster=Cluster(2, tau=1, chi=1), ready_times=(0, 1))
@@ -89,6 +135,10 @@ def test_single_loads_take_their_time():
     accepted(CHUNKS, 4)
     accepted(replace(FLOWS, plan_class="single"), 2)
     accepted(FLOWS, 2)
+    accepted(SEVERAL, 6)
+    accepted(replace(SEVERAL, plan_class="single", installments=None), 6)
+    accepted(TWO_NODES, 1)
+    accepted(stating(SEVERAL, SEVERAL.rows + NEXT.format(3), SEVERAL.steps, 6), 6)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +148,7 @@ def test_single_loads_take_their_time():
         (times(FLOWS, 2), "costs are not those", "the objective counts too much"),
         (larger(CHUNKS, "G 3:", "G 6:", 8), "load: it is no", "row load does not hold"),
         (larger(FLOWS, "load G 1:", "load G 2:", 4), "load: it is no", "row load does not hold"),
-        (replace(CHUNKS, plan_class="any"), "all plans of the class any", "one chunk a node"),
+        (replace(CHUNKS, plan_class="any"), "all plans of the class any", "so many chunks"),
         (replace(CHUNKS, remarks="origin: 1\ngroups: 0 0"), "do not state an origin", "origin"),
         (
             replace(CHUNKS, remarks="origin: 0\ngroups: 0 1"),
@@ -109,6 +159,88 @@ def test_single_loads_take_their_time():
         (replace(CHUNKS, real="ty"), "integral that need not be", "need not be integers"),
         (replace(FLOWS, real="ta"), "columns are not those of flows", "or an integer"),
         (replace(THIRD_NODE, remarks="origin: 0\ngroups: 0 0 0"), "time_1: it", "row time_1 does"),
+        (
+            replace(SEVERAL, installments=3),
+            "all plans of the class k",
+            "so many chunks",
+        ),
+        (replace(SEVERAL, plan_class="any"), "all plans of the class any", "so many chunks"),
+        (
+            replace(SEVERAL, remarks="origin: 0\ngroups: 0\nchunks: 1e9"),
+            "all plans of the class k",
+            "something that is no number",
+        ),
+        (
+            of(SEVERAL, cluster=Cluster(2, tau=1, chi=1), ready_times=(0, 0)),
+            "do not state the group",
+            "no remark with the group",
+        ),
+        (
+            replace(
+                of(SEVERAL, cluster=Cluster(2, tau=1, chi=1), ready_times=(0, 0)),
+                remarks="origin: 0\ngroups: 0 0\nchunks: 2",
+            ),
+            "busy_0_0: it is no constraint",
+            "row busy_0_0 does not hold",
+        ),
+        (
+            stating(SEVERAL, SEVERAL.rows.replace("-2", "-3"), "G 9: 1 t | lin 2 0 3 1 1", 9),
+            "busy_0_0: it is no constraint",
+            "row busy_0_0 does not hold",
+        ),
+        (
+            stating(
+                of(SEVERAL, ready_times=(1,)),
+                SEVERAL.rows.replace("1 t", "1 t -2 z_0_0") + "first G 1: 1 z_0_0",
+                "G 8: 1 t | lin 3 0 2 1 1 2 2",
+                8,
+            ),
+            "busy_0_0: it is no constraint",
+            "row busy_0_0 does not hold",
+        ),
+        (
+            stating(SEVERAL, SEVERAL.rows + NEXT.format(2), SEVERAL.steps, 6),
+            "next_0_0_1: it is no constraint",
+            "row next_0_0_1 does not hold",
+        ),
+        (
+            larger(TWO_NODES, "first G 1:", "first G 2:", 2),
+            "first: it is no constraint",
+            "row first does not hold",
+        ),
+        (
+            replace(
+                TWO_NODES,
+                rows=TWO_NODES.rows.replace("equal_0_1_0 L 0: 1 z_1_0", "equal_1_0_0 L 0: 1 z_0_0"),
+            ),
+            "equal_1_0_0: it is no constraint",
+            "row equal_1_0_0 does not hold",
+        ),
+        (
+            of(TWO_NODES, cluster=Cluster(2, tau=(1, 2), chi=1)),
+            "equal_0_1_0: it is no constraint",
+            "row equal_0_1_0 does not hold",
+        ),
+        (
+            of(TWO_NODES, ready_times=(2, 1)),
+            "equal_0_1_0: it is no constraint",
+            "row equal_0_1_0 does not hold",
+        ),
+        (
+            replace(TWO_NODES, costs="1 z_0_0 1 z_1_0", steps="G 1: OBJ | lin 1 0 1"),
+            "costs are not those",
+            "the objective counts too much",
+        ),
+        (
+            replace(TWO_NODES, remarks="origin: 0\ngroups: 0 1\nchunks: 3"),
+            "leaves out chunks",
+            "a chunk stands for later ones on other nodes",
+        ),
+        (
+            replace(TWO_NODES, remarks="origin: 0\ngroups: 0 0\nchunks: 2"),
+            "used_1_0: it is no constraint",
+            "row used_1_0 does not hold",
+        ),
         (TWO_KINDS, "time_0: it is no constraint", "row time_0 does not hold"),
         (of(CHUNKS, load=2), "load: it is no constraint", "row load does not hold"),
         (

@@ -1,5 +1,6 @@
 """Rows of certificates of single loads: every plan satisfies them, and both checkers know them."""
 
+from collections import Counter, defaultdict
 from dataclasses import replace
 from fractions import Fraction
 
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from dlopt import check
 from dlopt.models.iit.proof_flow import FlowRows
+from dlopt.models.iit.proof_installments import InstallmentProgram
 from dlopt.models.iit.proof_program import ChunkProgram
 from dlopt.problems.iit import Chunk, Solution
 from tests.examples import share
@@ -80,31 +82,49 @@ def stated_rows(program):
     return tuple(rows)
 
 
-def statement_of_chunks(instance, chunks, limit, groups, count):
-    """Return the program of `count` chunks, of which the last one stands for all later ones."""
-    program = ChunkProgram(with_least_costs(instance, groups), groups, count, Fraction(limit))
+def has_order(instance):
+    """Tell whether chunks use the channel in the order of their starts."""
+    cluster = instance.cluster
+    free = [cluster.theta_cm == 0 == cluster.tau_of(node) for node in range(cluster.nodes)]
+    return all(free) or not any(free)
+
+
+def point_of(program, instance, chunks):
+    """Return the values of the columns; the last number stands for all later chunks."""
     setups = instance.cluster.theta_cm + instance.cluster.theta_cp
     end, column = completion(chunks), program.column
     point = {column["t"]: Fraction(end - program.origin)}
-    for p, chunk in enumerate(chunks[:count]):
-        group = groups[chunk.node]
-        loads = [one.load for one in (chunks[p:] if p == count - 1 else chunks[p : p + 1])]
+    for p, chunk in enumerate(chunks[: program.chunks]):
+        group, is_last = program.groups[chunk.node], p == program.chunks - 1
+        loads = [one.load for one in (chunks[p:] if is_last else chunks[p : p + 1])]
         point[column[f"z_{group}_{p}"]] = Fraction(1)
         point[column[f"x_{group}_{p}"]] = sum(loads, Fraction(0))
         point[column[f"y_{p}"]] = Fraction(end - chunk.transmission_start - setups)
-    counts_nodes = instance.absolute_deadline is not None
-    counted = program.binaries if counts_nodes else [column["t"]]
+    return point
+
+
+def statement_of_chunks(instance, chunks, program, most=1):
+    """Return a program of chunks, at most so many a node, with the point of a plan."""
+    point, column = point_of(program, instance, chunks), program.column
+    counts_nodes, counted = instance.absolute_deadline is not None, program.binaries
+    used = {f"u_{program.groups[chunk.node]}" for chunk in chunks} & column.keys()
+    point |= {column[name]: Fraction(1) for name in used}
+    if most > 1:
+        counted = [column[name] for name in program.names if name.startswith("u_")]
+        counts_nodes &= bool(counted)
+    remarks = {"origin": str(program.origin), "groups": " ".join(map(str, program.groups))}
     return Statement(
         instance,
         "nodes" if counts_nodes else "completion",
-        {"origin": str(program.origin), "groups": " ".join(map(str, groups))},
+        remarks | ({} if most == 1 else {"chunks": str(most)}),
         tuple(program.names),
         frozenset(program.binaries),
-        dict.fromkeys(counted, Fraction(1)),
+        dict.fromkeys(counted if counts_nodes else [column["t"]], Fraction(1)),
         Fraction(1) if counts_nodes else program.limit,
         stated_rows(program),
         point,
-        "single",
+        "single" if most == 1 else "k",
+        None if most == 1 else most,
     )
 
 
@@ -113,15 +133,61 @@ def statement_of_chunks(instance, chunks, limit, groups, count):
 @given(st.data(), plans(single=True), SEEDS)
 def test_plans_satisfy_the_rows_of_chunks(data, planned, seed):
     instance, chunks, limit = planned
-    cluster, nodes = instance.cluster, instance.cluster.nodes
-    free = [cluster.theta_cm == 0 == cluster.tau_of(node) for node in range(nodes)]
-    assume(all(free) or not any(free))
+    nodes = instance.cluster.nodes
+    assume(has_order(instance))
     groups = numbered(data.draw(st.lists(st.integers(0, 2), min_size=nodes, max_size=nodes)))
     count = nodes if max(groups) else data.draw(st.integers(1, nodes))
-    statement = statement_of_chunks(instance, chunks, limit, groups, count)
+    program = ChunkProgram(with_least_costs(instance, groups), groups, count, Fraction(limit))
+    assert statement_of_chunks(instance, chunks, program).violated() == []
+    statement = statement_of_chunks(instance, in_ready_order(instance, chunks), program)
     by_nodes = statement.objective == "nodes"
     since = min(instance.ready_times)
     assert statement.cost == (min(len(chunks), count) if by_nodes else completion(chunks) - since)
+    assert_rows_hold(statement, seed, 12)
+
+
+def most_chunks(chunks):
+    return max(Counter(chunk.node for chunk in chunks).values())
+
+
+def in_ready_order(instance, chunks):
+    """Return the plan in which nodes of equal costs are used in the order of their ready times."""
+    cluster, ready, kinds = instance.cluster, instance.ready_times, defaultdict(list)
+    for node in sorted(range(cluster.nodes), key=lambda node: (ready[node], node)):
+        kinds[cluster.tau_of(node), cluster.chi_of(node)].append(node)
+    known = {}
+    for chunk in chunks:
+        if chunk.node not in known:
+            kind = cluster.tau_of(chunk.node), cluster.chi_of(chunk.node)
+            known[chunk.node] = kinds[kind].pop(0)
+    exchanged = [replace(chunk, node=known[chunk.node]) for chunk in chunks]
+    assert not check(instance, Solution(tuple(exchanged)))
+    return exchanged
+
+
+@pytest.mark.property
+@share(1 / 3)
+@given(st.data(), plans(single=False), SEEDS)
+def test_plans_with_several_chunks_a_node_satisfy_the_rows(data, planned, seed):
+    """All but `equal` hold of every plan; that one if equal nodes are used in ready order."""
+    instance, chunks, limit = planned
+    assume(has_order(instance))
+    most, nodes = most_chunks(chunks) + data.draw(st.integers(0, 1)), instance.cluster.nodes
+    if data.draw(st.booleans()):
+        program = InstallmentProgram(instance, Fraction(limit), most)
+    else:
+        groups = numbered(data.draw(st.lists(st.integers(0, 2), min_size=nodes, max_size=nodes)))
+        count = most * nodes if max(groups) else data.draw(st.integers(1, most * nodes))
+        cheapest = with_least_costs(instance, groups)
+        program = ChunkProgram(cheapest, groups, count, Fraction(limit), None, most)
+    others = statement_of_chunks(instance, chunks, program, most).violated()
+    assert {name.partition("_")[0] for name in others} <= {"equal"}
+    chunks = in_ready_order(instance, chunks)
+    statement = statement_of_chunks(instance, chunks, program, most)
+    value = completion(chunks) - min(instance.ready_times)
+    if statement.objective == "nodes":
+        value = min(len({chunk.node for chunk in chunks}), program.chunks)
+    assert statement.cost == value
     assert_rows_hold(statement, seed, 12)
 
 

@@ -46,6 +46,7 @@ class Written:
     costs: str = ""
     real: str = ""
     plan_class: str = "any"
+    installments: int | None = None
 
     @property
     def text(self) -> str:
@@ -81,6 +82,7 @@ class Written:
             objective=self.objective,
             method="exact",
             plan_class=self.plan_class,
+            installments=self.installments,
         )
         return (
             first_verdict(self.instance, result, text),

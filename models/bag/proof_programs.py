@@ -320,6 +320,7 @@ def search_for_proof(
     remarks: Sequence[str],
     seed: int,
     stop: float,
+    subproblems: int | None = None,
 ) -> BoundCertificate | None:
     """Return the proof that no point costs less than is known, or that there is none, if any.
 
@@ -336,10 +337,12 @@ def search_for_proof(
     seed : int
     stop : float
         Instant of the monotonic clock at which the search ends.
+    subproblems : int, optional
+        At the most; by default `MAX_SUBPROBLEMS`.
     """
     program = scaled_relaxation(rows, costs, (ONE,) * len(names))
     search = BranchAndBound(program, range(len(names)), ONE, None, seed, stop)
-    found = search.minimise(known, MAX_SUBPROBLEMS)
+    found = search.minimise(known, MAX_SUBPROBLEMS if subproblems is None else subproblems)
     if found.bound is None or known is None:
         proven = found.bound is known is None and found.complete
     else:

@@ -2,8 +2,9 @@
 
 Of one chunk a node, identical nodes have cases of the number of chunks
 (`dlopt.models.iit.proof_cases`), and a few nodes that differ a search of all orders
-(`dlopt.models.iit.proof_orders`). For more chunks, and more nodes that differ, there is the fluid
-relaxation (`dlopt.models.iit.proof_flow`), where it proves as much.
+(`dlopt.models.iit.proof_orders`), as have a few nodes with several chunks each. For any chunks, and
+more nodes that differ, there is the fluid relaxation (`dlopt.models.iit.proof_flow`), where it
+proves as much.
 
 In exact numbers an optimum of a MILP solver is proven itself, in place of the bound of the solver,
 which is a little lower. In floats a completion is proven up to a part of the rounding that is
@@ -84,6 +85,7 @@ class _Claims:
         self.instance, self.result, self.objective = instance, result, objective
         self.stop, self.seed = stop, result.seed or 0
         self.is_single = result.plan_class == "single"
+        self.installments = {"single": 1, "k": result.installments}.get(result.plan_class or "any")
         self.is_identical = instance.cluster.identical
 
     def of_lateness(self) -> BoundCertificate:
@@ -94,18 +96,16 @@ class _Claims:
         try:
             return certify_flow(self.instance, limit, is_late=True, stop=self.stop, seed=self.seed)
         except ProofError:
-            if not self.is_single:
+            if self.installments is None:
                 raise
-        return certify_orders(self.instance, self.objective, limit, None, self.stop, self.seed)
+        return self._certify_orders(limit, None)
 
     def of_nodes(self, nodes: Fraction) -> BoundCertificate:
         """Prove that so many nodes are needed for the deadline."""
         limit = self._deadline()
-        if not self.is_single:
-            raise ProofError("it is about plans with several chunks a node")
-        if self.is_identical:
+        if self.is_single and self.is_identical:
             return certify_nodes(self.instance, limit, int(nodes))
-        return certify_orders(self.instance, "nodes", limit, nodes, self.stop, self.seed)
+        return self._certify_orders(limit, nodes)
 
     def of_completion(self) -> Result[Solution]:
         """Prove the completion, where it is optimal, else the bound."""
@@ -122,9 +122,14 @@ class _Claims:
         try:
             return certify_flow(self.instance, limit, stop=self.stop, seed=self.seed)
         except ProofError:
-            if not self.is_single:
+            if self.installments is None:
                 raise
-        return certify_orders(self.instance, "completion", limit, limit, self.stop, self.seed)
+        return self._certify_orders(limit, limit)
+
+    def _certify_orders(self, limit: Fraction, bound: Fraction | None) -> BoundCertificate:
+        chunks = self.installments or 1
+        about = self.instance, self.objective, limit, bound, self.stop, self.seed, chunks
+        return certify_orders(*about)
 
     def _limit(self, claim: Number) -> Fraction:
         """Return the completion that is proven for a claim: in floats a little less."""

@@ -56,6 +56,8 @@ class ChunkProgram:
         Plans are complete by this date.
     rounded : callable, optional
         Rounds coefficients up.
+    chunks_a_node : int
+        So many chunks a node has at the most.
 
     Examples
     --------
@@ -75,8 +77,9 @@ class ChunkProgram:
         chunks: int,
         limit: Fraction,
         rounded: Rounding | None = None,
+        chunks_a_node: int = 1,
     ) -> None:
-        cluster = instance.cluster
+        cluster, self.chunks_a_node = instance.cluster, chunks_a_node
         self.groups, self.numbers = list(groups), range(max(groups) + 1)
         self.nodes, self.chunks = cluster.nodes, chunks
         self.origin = exact(least(instance.ready_times))
@@ -102,7 +105,7 @@ class ChunkProgram:
     def upper(self) -> tuple[Fraction, ...]:
         """The upper bound of each column."""
         longest = max(ZERO, self.limit - self.earliest_of_all[0])
-        most = {"t": max(ZERO, self.limit), "z": ONE, "x": self.load, "y": longest}
+        most = {"t": max(ZERO, self.limit), "z": ONE, "x": self.load, "y": longest, "u": ONE}
         return tuple(most[name[0]] for name in self.names)
 
     @property
@@ -121,12 +124,13 @@ class ChunkProgram:
 
     def date(self, group: int, p: int) -> Fraction:
         """Return the earliest date from which the time counts that chunk `p` has for its load."""
-        number = max(0, p - (self.nodes - len(self.earliest[group])))
-        return max(self.earliest[group][number], self.earliest_of_all[p])
+        most = self.chunks_a_node
+        number = max(0, p - most * (self.nodes - len(self.earliest[group]))) // most
+        return max(self.earliest[group][number], self.earliest_of_all[p // most])
 
     def time_of_unit(self, group: int, p: int) -> Fraction:
         """Return what a unit of load takes of the time that is left to a chunk."""
-        if p == self.chunks - 1 < self.nodes - 1:
+        if p == self.chunks - 1 < self.chunks_a_node * self.nodes - 1:
             return self.tau[group]  # it stands for later chunks, too
         return self.unit_time[group]
 
@@ -172,9 +176,10 @@ class ChunkProgram:
         return NamedRow(f"place_{p}", used, None, ONE)
 
     def nodes_row(self, group: int) -> NamedRow:
-        """A node has one chunk."""
+        """A node has no more chunks than allowed."""
         used = tuple((self.column[f"z_{group}_{p}"], ONE) for p in range(self.chunks))
-        return NamedRow(f"nodes_{group}", used, None, Fraction(len(self.earliest[group])))
+        most = Fraction(self.chunks_a_node * len(self.earliest[group]))
+        return NamedRow(f"nodes_{group}", used, None, most)
 
     def chunk_row(self, group: int, p: int) -> NamedRow:
         """A chunk of a group has no more time than from when its node is ready to the limit."""

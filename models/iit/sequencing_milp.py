@@ -217,10 +217,10 @@ class SequencingMilp:
     def add_symmetry_breaking(self) -> None:
         """Serve nodes of equal costs in ready order.
 
-        With one chunk per node this loses no schedule but for the names of nodes.
+        This loses no schedule but for the names of nodes: those of equal costs can exchange their
+        chunks so that the first chunks are in this order. The k-th of them begins no earlier than
+        k nodes are ready, as k have begun by then.
         """
-        if self.installments > 1:
-            return
         equal_costs: dict[tuple[Any, Any], list[int]] = {}
         for i in sorted(self.nodes, key=lambda i: (self.ready[i], i)):
             equal_costs.setdefault((self.tau[i], self.unit_time[i]), []).append(i)

@@ -12,6 +12,7 @@ import pytest
 from dlopt.formats.vipr import Certificate, Constraint
 from dlopt.io import instance_to_data
 from dlopt.models.iit.proof_flow import FlowRows
+from dlopt.models.iit.proof_installments import InstallmentProgram
 from dlopt.models.iit.proof_program import ChunkProgram
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.iit import Instance
@@ -23,6 +24,7 @@ from tests.reference.vipr import File, RefusedError, Row
 THIRD, TINY = Fraction(1, 3), Fraction(1, 10**6)
 SAME = Instance(Cluster(4, tau=1, chi=2, theta_cm=THIRD, theta_cp=1), (2, 2, 3, 9), load=4)
 DIFFERENT = Instance(Cluster(3, (1, 2, 1), (2, 1, 2), THIRD), (2, 3, 4), load=4)
+NO_TWO_EQUAL = Instance(Cluster(3, (1, 2, 1), (2, 1, 3), THIRD), (2, 3, 4), load=4)
 FREE = Instance(Cluster(3, tau=0, chi=2), (2, 2, 3), load=4)
 DUE = Instance(Cluster(2, tau=1, chi=2), (0, 1), load=4, absolute_deadline=20)
 COMPLETE = Fraction(11)
@@ -38,15 +40,17 @@ def verdicts(instance, program, rows, claim=COMPLETE, objective="completion", **
     named = tuple((name, Constraint(terms, sign, side)) for name, terms, sign, side in rows)
     stated = None if claim is None else claim - min(instance.ready_times)
     stated = claim if objective == "nodes" else stated
-    plan_class = more.pop("plan_class", "single")
+    plan_class, installments = more.pop("plan_class", "single"), more.pop("installments", None)
     certificate = Certificate(names, integers, costs, named, stated, (), remarks)
-    result = Result(Status.BOUND, objective=objective, plan_class=plan_class)
+    result = Result(
+        Status.BOUND, objective=objective, plan_class=plan_class, installments=installments
+    )
     first = proven_value(instance, result, certificate)[1] is None
     senses = {1: "G", -1: "L", 0: "E"}
     file = File(remarks, list(names), set(integers), costs)
     file.rows = [Row(name, senses[sign], side, terms) for name, terms, sign, side in rows]
     file.claim = stated
-    chunks = 1 if plan_class == "single" else None
+    chunks = 1 if plan_class == "single" else installments
     try:
         load_program.check(instance_to_data(instance), objective, file, chunks)
     except RefusedError:
@@ -54,22 +58,30 @@ def verdicts(instance, program, rows, claim=COMPLETE, objective="completion", **
     return first, True
 
 
-def chunk_program(instance, groups, chunks):
-    return ChunkProgram(instance, groups, chunks, COMPLETE)
+def chunk_program(instance, groups, chunks, most=1):
+    return ChunkProgram(instance, groups, chunks, COMPLETE, None, most)
 
 
 CHUNKS = {
     "identical nodes": (SAME, chunk_program(SAME, (0, 0, 0, 0), 4)),
     "the last chunk stands for later ones": (SAME, chunk_program(SAME, (0, 0, 0, 0), 3)),
-    "nodes that differ": (DIFFERENT, chunk_program(DIFFERENT, (0, 1, 2), 3)),
+    "nodes that differ": (NO_TWO_EQUAL, chunk_program(NO_TWO_EQUAL, (0, 1, 2), 3)),
     "two groups": (DIFFERENT, chunk_program(DIFFERENT, (0, 1, 0), 3)),
     "the channel takes no time": (FREE, chunk_program(FREE, (0, 0, 0), 3)),
+}
+TWICE = Instance(Cluster(2, tau=1, chi=2, theta_cm=THIRD, theta_cp=1), (3, 2), load=4)
+SLOW = Instance(Cluster(2, tau=0, chi=(2, 3)), (2, 3), load=4)
+SEVERAL = {
+    "two chunks a node": (TWICE, InstallmentProgram(TWICE, COMPLETE, 2)),
+    "transmissions take no time": (SLOW, InstallmentProgram(SLOW, COMPLETE, 2)),
+    "two groups of several nodes": (SAME, chunk_program(SAME, (0, 0, 1, 1), 8, 2)),
+    "the last one stands for all later ones": (SAME, chunk_program(SAME, (0,) * 4, 5, 3)),
 }
 FLOWS = {
     "groups of all ready times": (SAME, FlowRows(SAME, COMPLETE)),
     "different costs": (DIFFERENT, FlowRows(DIFFERENT, COMPLETE)),
 }
-ALL = {**CHUNKS, **FLOWS}
+ALL = {**CHUNKS, **SEVERAL, **FLOWS}
 
 
 def stated(program):
@@ -98,30 +110,34 @@ def follows(rows, terms, sign, side):
 def test_rows_are_accepted_and_no_stronger_ones(case):
     """A row gets stronger by its right-hand side, and by the coefficient of any column."""
     instance, program = ALL[case]
-    plan_class = "single" if case in CHUNKS else "any"
+    about = {"plan_class": "single" if case in CHUNKS else "any"}
+    if case in SEVERAL:
+        most = program.chunks_a_node
+        about = {"plan_class": "k", "installments": most, "remarks": {"chunks": str(most)}}
     rows = list(stated(program))
-    assert verdicts(instance, program, rows, plan_class=plan_class) == (True, True)
+    assert verdicts(instance, program, rows, **about) == (True, True)
     weaker = []
-    for name, terms, sign, side in rows:
+    for name, terms, sign, side in rows[:: 3 if case in SEVERAL else 1]:
         changes = [(terms, side + sign * TINY)]
         some = {*[*terms][::2], *[*terms][-1:]}
         for column in () if name[:-2] in program.names and sign == 1 else some:
             changes.append(({**terms, column: terms[column] - sign * TINY}, side))
         for more, least in changes:
             one = [(name, more, sign, least)]
-            first, second = verdicts(instance, program, one, plan_class=plan_class)
+            first, second = verdicts(instance, program, one, **about)
             others = [row for row in rows if row[0] != name]
             of_flow = name[0] in "ab"  # the channel may bound it more
             assert not first, (name, more, least)
             assert of_flow or second == follows(others, more, sign, least), (name, more, least)
         fewer = {column: a + sign * TINY for column, a in terms.items()}
         weaker.append((name, fewer, sign, side - sign * TINY))
-    assert verdicts(instance, program, weaker, plan_class=plan_class) == (True, True)
+    assert verdicts(instance, program, weaker, **about) == (True, True)
     equation = [("load", dict(program.load_row().terms), 0, program.load)]
-    assert verdicts(instance, program, equation, plan_class=plan_class) == (False, False)
+    assert verdicts(instance, program, equation, **about) == (False, False)
 
 
 CHUNK = CHUNKS["identical nodes"]
+TWO = SEVERAL["two chunks a node"]
 FLOW = FLOWS["different costs"]
 
 
@@ -130,6 +146,13 @@ FLOW = FLOWS["different costs"]
     [
         (CHUNK, {"plan_class": "any"}),
         (CHUNK, {"plan_class": "k"}),
+        (CHUNK, {"plan_class": "k", "installments": 2}),
+        (TWO, {"plan_class": "k", "installments": 3}),
+        (TWO, {"plan_class": "any"}),
+        (TWO, {"plan_class": "k", "installments": 2, "remarks": {"chunks": "0"}}),
+        (TWO, {"plan_class": "k", "installments": 2, "remarks": {"chunks": "5/2"}}),
+        (TWO, {"plan_class": "k", "installments": 2, "remarks": {"chunks": "3"}}),
+        (TWO, {"plan_class": "k", "installments": 2, "costs": {18: Fraction(1)}}),
         (CHUNK, {"remarks": {"origin": "3"}}),
         (CHUNK, {"remarks": {"origin": "x"}}),
         (CHUNK, {"remarks": {"groups": "0 0 0"}}),
@@ -168,7 +191,10 @@ def test_names_of_other_columns_and_rows_are_refused():
         other.names = names
         assert verdicts(instance, other, []) == (False, False)
     terms = {1: Fraction(1)}
-    for name in ("work_0", "load_0", "order_9", "chunk_9_0", "nodes_3", "LOAD", "first_0_0_0"):
+    for name in (
+        *("work_0", "load_0", "order_9", "chunk_9_0", "chunk_0_9", "nodes_3", "LOAD"),
+        *("first_0_0_0", "busy_0_0", "next_0_0_1", "equal_0_1_1", "used_0_9"),
+    ):
         assert verdicts(instance, program, [(name, terms, 1, Fraction(1, 2))]) == (False, True) or (
             verdicts(instance, program, [(name, terms, 1, Fraction(2))]) == (False, False)
         )
@@ -178,6 +204,15 @@ def test_names_of_other_columns_and_rows_are_refused():
             instance, program, [(name, {1: Fraction(1)}, -1, Fraction(0))], plan_class="any"
         )
         assert found == (False, False), name
+
+
+def test_only_single_nodes_are_used_in_an_order():
+    program = chunk_program(SAME, (0, 1, 1, 2), 8, 2)
+    about = {"plan_class": "k", "installments": 2, "remarks": {"chunks": "2"}}
+    column = {name: number for number, name in enumerate(program.names)}
+    for one, other, holds in ((0, 2, True), (2, 0, False), (0, 1, False)):
+        row = (f"equal_{one}_{other}_0", {column[f"z_{other}_0"]: Fraction(1)}, -1, Fraction(0))
+        assert verdicts(SAME, program, [row], **about) == (holds, holds)
 
 
 def test_chunks_that_take_no_time_to_send_have_no_order():

@@ -88,37 +88,42 @@ class Load:
 
 
 class Chunks(Load):
-    """Plans with one chunk a node."""
+    """Plans with at most `most` chunks a node."""
 
     def prepare(self, file: File) -> None:
+        self.most = _most_chunks(file)
+        self.places = self.most * self.size
         free = [self.setup_cm == 0 == tau for tau in self.tau]
         if any(free) and not all(free):
             raise RefusedError("chunks that take no time to send have no place in the order")
-        if any(letter not in "tzxy" for letter, _ in self.names):
+        if any(letter not in "tzxyu" for letter, _ in self.names):
             raise RefusedError("a variable is none of chunks")
-        if any(self.names[v][0] != "z" for v in file.integral):
+        if any(self.names[v][0] not in "zu" for v in file.integral):
             raise RefusedError("loads and times need not be integers")
-        self.last = max((index[-1] for _, index in self.names if index), default=0)
-        self.last = min(self.last, self.size - 1)
-        if len(self.groups) > 1 and self.last < self.size - 1:
+        numbers = (index[-1] for letter, index in self.names if index and letter != "u")
+        self.last = min(max(numbers, default=0), self.places - 1)
+        if (self.last + 1) * len(self.groups) > len(self.names):
+            raise RefusedError("there are more chunks and groups than variables")
+        if len(self.groups) > 1 and self.last < self.places - 1:
             raise RefusedError("a chunk stands for later ones on other nodes")
 
     def per_unit(self, group: int, p: int) -> Fraction:
         """The least time of a unit of load, of a chunk that may stand for the later ones, too."""
-        if p == self.last and p < self.size - 1:
+        if p == self.last and p < self.places - 1:
             return min(self.tau[node] for node in self.groups[group])
         return min(self.tau[node] + self.chi[node] for node in self.groups[group])
 
     def begin(self, group: int, p: int) -> Fraction:
         """When the load of a chunk could be sent first, were its set-up times spent by then."""
         dates = sorted(self.ready[node] for node in self.groups[group])
-        before = p - (self.size - len(dates))  # so many chunks before are on nodes of the group
-        date = dates[min(max(before, 0), len(dates) - 1)]
-        if p < self.size:  # as many other nodes have a chunk before
-            date = max(date, sorted(self.ready)[p])
+        others = self.most * (self.size - len(dates))
+        before = max(p - others, 0)  # so many chunks before are on nodes of the group
+        date = dates[min(before // self.most, len(dates) - 1)]
+        if p < self.places:  # as many other nodes have a chunk before
+            date = max(date, sorted(self.ready)[p // self.most])
         return date + self.setup_cm + self.setup_cp
 
-    def facts(self, places: set[int]) -> Iterator[Fact]:
+    def facts(self, places: set[int], side: Fraction) -> Iterator[Fact]:
         """Yield what holds of all chunks, and of some."""
         groups, all_places = range(len(self.groups)), range(self.last + 1)
         earliest = min(self.begin(g, 0) for g in groups)
@@ -126,7 +131,9 @@ class Chunks(Load):
         yield {("z", (g, 0)): -ONE for g in groups}, -ONE
         yield {("t", ()): ONE}, self.limit
         for g in groups:
-            yield {("z", (g, p)): ONE for p in all_places}, Fraction(len(self.groups[g]))
+            size = Fraction(len(self.groups[g]))
+            yield {("z", (g, p)): ONE for p in all_places}, self.most * size
+            yield {("u", (g,)): ONE}, size
         for p in sorted(places & {*all_places}):
             used = {("z", (g, p)): ONE for g in groups}
             here, there = ("y", (p,)), ("y", (p + 1,))
@@ -151,6 +158,35 @@ class Chunks(Load):
                 most = max(Fraction(0), self.limit - self.begin(g, p))
                 yield {("x", (g, p)): self.per_unit(g, p), ("z", (g, p)): -most}, Fraction(0)
                 yield {("x", (g, p)): ONE}, self.load
+                yield {("z", (g, p)): ONE, ("u", (g,)): -ONE}, Fraction(0)
+                if len(self.groups[g]) == 1:
+                    yield from self.facts_of_node(g, p, places, side)
+
+    def facts_of_node(self, g: int, p: int, places: set[int], side: Fraction) -> Iterator[Fact]:
+        """Yield what holds of the chunks of a node, of which `p` is one."""
+        (node,) = self.groups[g]
+        setups, chi = self.setup_cm + self.setup_cp, self.chi[node]
+        both = self.tau[node] + chi
+        spent = {("x", (g, q)): both for q in range(self.last + 1)}
+        spent |= {("z", (g, q)): setups for q in range(self.last + 1)}
+        spent[("z", (g, p))] += self.ready[node]
+        yield {**spent, ("t", ()): -ONE}, Fraction(0)
+        load = min(self.load, max(Fraction(0), self.limit - self.begin(g, p)) / both)
+        large = max(setups, self.setup_cp + chi * load, side)
+        for q in sorted(places):
+            if p < q <= self.last:
+                chunk = {("x", (g, p)): both, ("z", (g, p)): setups, ("z", (g, q)): large}
+                yield {**chunk, ("y", (q,)): ONE, ("y", (p,)): -ONE}, large
+        for h, nodes in enumerate(self.groups):
+            if len(nodes) == 1 and self.comes_before(node, nodes[0]):
+                first = {("z", (g, q)): -ONE for q in range(p)}
+                yield {**first, ("z", (h, p)): ONE}, Fraction(0)
+
+    def comes_before(self, one: int, other: int) -> bool:
+        """Whether some best plan uses two nodes of equal costs in this order."""
+        costs = [(self.tau[node], self.chi[node]) for node in (one, other)]
+        dates = [(self.ready[node], node) for node in (one, other)]
+        return costs[0] == costs[1] and dates[0] < dates[1]
 
 
 class Flows(Load):
@@ -173,7 +209,7 @@ class Flows(Load):
         able = min(self.ready[node] for node in self.groups[g])
         return {(letter, (g, j)): value for j in range(k + 1) if able < self.instants[j + 1]}
 
-    def facts(self, places: set[int]) -> Iterator[Fact]:
+    def facts(self, places: set[int], side: Fraction) -> Iterator[Fact]:
         groups, last, total = range(len(self.groups)), len(self.instants) - 2, {}
         for g in groups:
             total |= self.past("b", g, last, -ONE)
@@ -203,11 +239,21 @@ class Flows(Load):
 
 def _name(name: str) -> Name:
     letter, *words = name.split("_")
-    count = {"t": 0, "y": 1, "z": 2, "x": 2, "a": 2, "b": 2}.get(letter)
+    count = {"t": 0, "u": 1, "y": 1, "z": 2, "x": 2, "a": 2, "b": 2}.get(letter)
     plain = all(w.isascii() and w.isdigit() and w == str(int(w)) for w in words)
     if len(words) != count or not plain:
         raise RefusedError(f"the name {name} is not one of the program")
     return letter, tuple(map(int, words))
+
+
+def _most_chunks(file: File) -> int:
+    """How many chunks a node may have, as the file says."""
+    if "chunks" not in file.remarks:
+        return 1
+    stated = remark(file, "chunks")
+    if stated < 1 or stated.denominator != 1:
+        raise RefusedError("the remark on chunks is no number of them")
+    return int(stated)
 
 
 def check(
@@ -224,16 +270,18 @@ def check(
     program = (Flows if has_flows else Chunks)(data, objective, file)
     if has_flows and program.counts:
         raise RefusedError("flows do not say how many nodes there are")
-    if not has_flows and chunks != 1:
-        raise RefusedError("it is about plans with one chunk a node")
+    most = 1 if has_flows else _most_chunks(file)
+    if not has_flows and (chunks is None or chunks > most):
+        raise RefusedError("it is not about plans with so many chunks a node")
     program.prepare(file)
-    counted = "z" if program.counts else "t"
+    counted = "t" if not program.counts else "z" if most == 1 else "u"
     if any(value > (program.names[v][0] == counted) for v, value in file.objective.items()):
         raise RefusedError("the objective counts too much")
     for row in file.rows:
         indices = (program.names[v][1] for v in row.terms)
         places = {q for index in indices if index for q in (index[-1], index[-1] - 1)}
-        program.check(row, program.facts(places))
+        side = row.rhs if row.sense == "L" else -row.rhs
+        program.check(row, program.facts(places, side))
     if file.claim is None:
         return ()
     return (Fraction(math.ceil(file.claim)) if program.counts else program.origin + file.claim,)

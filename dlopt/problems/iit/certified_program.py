@@ -1,13 +1,14 @@
 """What a certificate proves of a single divisible load.
 
-A program is one of chunks (`dlopt.problems.iit.certified_chunks`), for plans with one chunk a node,
-or of flows (`dlopt.problems.iit.certified_flow`), for all plans; that of flows states its instants.
+A program is one of chunks (`dlopt.problems.iit.certified_chunks`), for plans with one chunk a node
+or with as many as it states, or of flows (`dlopt.problems.iit.certified_flow`), for all plans; that
+of flows states its instants.
 Both
 minimise the completion `t`, and count dates since an origin that they state. Their rows need to
 hold only for plans that are complete by a date `T`. That is the claim itself: if a plan ended
 earlier, it would be a point of the program, and the claim false. For the number of nodes `T` is the
-deadline; the number of chunks is minimised, and a plan uses no fewer nodes. It is the deadline,
-too, where the claim is that the program has no point: no plan is complete by then.
+deadline; with one chunk a node the number of chunks is minimised, else that of used nodes. It is
+the deadline, too, where the claim is that the program has no point: no plan is complete by then.
 
 The models state such programs themselves; a proof holds only if these rules accept its program.
 """
@@ -28,6 +29,7 @@ from dlopt.problems.iit.data import Instance, Solution
 from dlopt.result import Result, Value
 
 _GROUPS = re.compile(r"\d{1,8}( \d{1,8})*", re.ASCII)
+_COUNT = re.compile(r"[1-9]\d{0,5}", re.ASCII)
 
 
 def proven_value(
@@ -90,14 +92,15 @@ def _flaw(
 ) -> str | None:
     """Return what is wrong with the program."""
     counts_nodes = result.objective == "nodes" and certificate.claim is not None
-    counted = "z" if counts_nodes else "t"
-    names = certificate.names
+    names, chunks = certificate.names, _stated_chunks(certificate)
+    counted = "t" if not counts_nodes else "z" if chunks == 1 else "u"
     if any(cost > (names[j][0] == counted) for j, cost in certificate.costs.items()):
         return "its costs are not those of the objective"
     if "instants" not in certificate.remarks:
-        if result.plan_class != "single":
+        needed = {"single": 1, "k": result.installments}.get(result.plan_class or "any")
+        if needed is None or chunks < needed:
             return f"it does not hold for all plans of the class {result.plan_class}"
-        return ChunkProgram(instance, certificate, groups, origin, limit).flaw()
+        return ChunkProgram(instance, certificate, groups, origin, limit, chunks).flaw()
     words = certificate.remarks["instants"].split()
     found = [stated_number({"instant": word}, "instant") for word in words]
     instants = [instant for instant in found if instant is not None]
@@ -106,6 +109,12 @@ def _flaw(
     if counts_nodes:
         return "flows have no number of nodes"
     return FlowProgram(instance, certificate, groups, instants, origin, limit).flaw()
+
+
+def _stated_chunks(certificate: StatedProgram) -> int:
+    """Return how many chunks a node may have, by the remarks; 0 if they state no such number."""
+    text = certificate.remarks.get("chunks", "1")
+    return int(text) if _COUNT.fullmatch(text) else 0
 
 
 def latest_completion(instance: Instance) -> Fraction | None:

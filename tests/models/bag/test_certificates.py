@@ -6,12 +6,13 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 
-from dlopt import Status, solve
+from benchmarks.second_checker import first_verdict, second_verdict
+from dlopt import Status, generate, solve
 from dlopt.arithmetic import exact
 from dlopt.certificate_files import check_certificate, write_certificate
 from dlopt.formats import vipr
 from dlopt.formats.vipr.certificate import Certificate, Constraint
-from dlopt.models.bag import proof_programs
+from dlopt.models.bag import proof_flowtime, proof_programs
 from dlopt.models.bag.proof_flowtime import total_completion_certificate
 from dlopt.models.bag.scaled_instance import ScaledInstance
 from dlopt.problems.bag import OBJECTIVES, Instance, Link, Machine, Site, Task
@@ -301,6 +302,19 @@ def test_no_total_above_the_optimum_is_certified(instance):
         assert parsed.flaw() is None
         lacking = (units - total) / scaled.scale
         assert proven_value(instance, result, parsed) == (exact(result.value) - lacking, None)
+
+
+def test_many_starts_are_a_program_that_may_be_searched(monkeypatch):
+    """Ten tasks that arrive one after another on three machines, with 749 starts."""
+    instance = generate("bag", "small", seed=3, tasks=10, span=6, deadlines="none")
+    result = solve(instance, objective="flowtime")
+    assert (result.value, result.proof) == (Fraction(56, 3), "certificate")
+    assert len(result.certificate.names) > proof_programs.MAX_PAIRS_FOR_SEARCH
+    text = vipr.to_text(result.certificate)
+    first, second = (check(instance, result, text) for check in (first_verdict, second_verdict))
+    assert first == second and first.bound == (Fraction(56, 3),)
+    monkeypatch.setattr(proof_flowtime, "MAX_STARTS", 700)
+    assert solve(instance, objective="flowtime").proof == "exact"
 
 
 def test_dates_exclude_times_as_objectives():

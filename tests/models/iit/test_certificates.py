@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import dlopt
@@ -15,21 +15,29 @@ from benchmarks.second_checker import first_verdict, second_verdict
 from dlopt.certificate_files import certificate_text, check_own_certificate
 from dlopt.models.iit import proof_cases, proof_orders
 from dlopt.models.iit.proof_cases import certify_completion, certify_lateness, certify_nodes
+from dlopt.models.iit.proof_claims import certified
 from dlopt.models.iit.proof_flow import certify_flow
 from dlopt.models.iit.proof_orders import certify_orders
 from dlopt.models.iit.proof_program import ProofError
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.iit import Instance
-from dlopt.result import Limits, Result, Status
+from dlopt.result import Result, Status
 from tests.examples import share
+from tests.oracles_iit import least_completion
 
-HALF, THIRD = Fraction(1, 2), Fraction(1, 3)
+HALF, THIRD, TINY = Fraction(1, 2), Fraction(1, 3), Fraction(1, 10**6)
 
 
 def bound_of(instance, certificate, objective="completion", plan_class="single"):
     """Return the bound that both checkers accept; empty if there is no plan."""
     status = Status.BOUND if certificate.bound is not None else Status.INFEASIBLE
-    claim = Result(status, objective=objective, plan_class=plan_class, certificate=certificate)
+    claim = Result(
+        status,
+        objective=objective,
+        plan_class=plan_class,
+        installments=2 if plan_class == "k" else None,
+        certificate=certificate,
+    )
     text = certificate_text(claim)
     first, second = (check(instance, claim, text) for check in (first_verdict, second_verdict))
     assert first == second, (first, second)
@@ -150,7 +158,7 @@ def test_why_orders_are_not_searched(monkeypatch):
     text = "no certificate: some transmissions take no time, so that chunks have no order"
     assert result.reason == text
     monkeypatch.setattr(proof_orders, "MAX_COLUMNS", 9)
-    text = "no certificate: chunks of nodes that differ have more than 9 columns"
+    text = "no certificate: its program would have more than 9 columns"
     assert dlopt.solve(DIFFERENT).reason == text
     monkeypatch.undo()
     begun = time.monotonic()
@@ -158,24 +166,58 @@ def test_why_orders_are_not_searched(monkeypatch):
         certify_orders(DIFFERENT, "completion", Fraction(9), Fraction(9), begun - 1)
 
 
-def test_several_chunks_a_node_are_certified_by_flows_only():
-    instance = Instance(Cluster(2, tau=1, chi=1), (0, 0), load=3, absolute_deadline=4)
-    two = dlopt.solve(instance, installments=2, limits=Limits(time_s=20))
-    assert (two.value, two.proof) == (Fraction(24, 7), "solver")
-    assert two.reason == "no certificate: the fluid relaxation does not prove it"
-    certified = dlopt.solve(instance, installments=2, limits=Limits(time_s=20), certified=True)
-    assert (certified.status, certified.bound) == (Status.FEASIBLE, 3)
-    assert check_own_certificate(instance, certified) == ()
-    nodes = dlopt.solve(instance, objective="nodes", installments=2, limits=Limits(time_s=20))
-    assert nodes.value == 2
-    assert nodes.reason == "no certificate: it is about plans with several chunks a node"
-    late = replace(instance, absolute_deadline=2)
-    refused = dlopt.solve(late, installments=2, limits=Limits(time_s=20))
-    assert (refused.status, refused.proof) == (Status.INFEASIBLE, "certificate")
-    assert check_own_certificate(late, refused) == ()
-    open_ = replace(instance, absolute_deadline=Fraction(13, 4))
-    refused = dlopt.solve(open_, installments=2, limits=Limits(time_s=20))
-    assert "no certificate: the fluid relaxation does not prove it" in refused.reason
+PAIR = Instance(Cluster(2, tau=1, chi=1), (0, 0), load=3, absolute_deadline=4)
+
+
+def test_several_chunks_a_node_are_certified():
+    """Two nodes need 4 with one chunk each, 24/7 with two."""
+    two = dlopt.solve(PAIR, installments=2, certified=True)
+    assert (two.status, two.bound, two.proof) == (Status.OPTIMAL, Fraction(24, 7), "certificate")
+    assert bound_of(PAIR, two.certificate, plan_class="k") == (Fraction(24, 7),)
+    nodes = dlopt.solve(PAIR, objective="nodes", installments=2)
+    assert nodes.value == 2 and bound_of(PAIR, nodes.certificate, "nodes", "k") == (2,)
+    for due in (Fraction(2), Fraction(24, 7) - Fraction(1, 1000)):
+        late = replace(PAIR, absolute_deadline=due)
+        for objective in ("completion", "nodes"):
+            refused = dlopt.solve(late, objective=objective, installments=2)
+            assert refused.status is Status.INFEASIBLE
+            assert bound_of(late, refused.certificate, objective, "k") == ()
+    with pytest.raises(ProofError, match="no proof was found in"):
+        certify_orders(PAIR, "nodes", Fraction(4), Fraction(3), installments=2)
+
+
+def test_too_many_chunks_are_not_searched(monkeypatch):
+    monkeypatch.setattr(proof_orders, "MAX_COLUMNS", 9)
+    result = dlopt.solve(PAIR, installments=2)
+    assert result.reason == "no certificate: its program would have more than 9 columns"
+    fluid = replace(result, plan_class="any")
+    assert "fluid relaxation does not" in certified(PAIR, fluid, "completion").reason
+    late = replace(PAIR, absolute_deadline=Fraction(13, 4))
+    refused = replace(dlopt.solve(late, installments=2), plan_class="any")
+    assert "fluid relaxation does not" in certified(late, refused, "completion").reason
+
+
+@pytest.mark.property
+@share(1 / 6)
+@given(
+    st.tuples(*map(st.sampled_from, [(0, 1, 2), (1, 3, THIRD), (0, 0, 1)])),
+    st.tuples(*map(st.sampled_from, [(1, 2), (2, 1), (0, 1, 4)])),
+    st.booleans(),
+    st.sampled_from([0, THIRD]),
+)
+def test_optima_with_two_chunks_a_node_are_certified_and_nothing_better(one, two, same, setup):
+    """What no order of four chunks attains is not proven."""
+    two = (*one[:2], two[2]) if same else two
+    assume(setup or one[0])
+    tau, chi, ready = zip(one, two, strict=True)
+    instance = Instance(Cluster(2, tau, chi, setup), ready, load=2)
+    least = least_completion(instance, 2)
+    for claim in (least, least * Fraction(99, 100)):
+        certificate = certify_orders(instance, "completion", claim, claim, installments=2)
+        assert bound_of(instance, certificate, plan_class="k") == (claim,)
+    better = least + TINY
+    with pytest.raises(ProofError, match="no proof was found in"):
+        certify_orders(instance, "completion", better, better, installments=2)
 
 
 @pytest.mark.property
