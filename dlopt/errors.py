@@ -298,7 +298,8 @@ def short_text(value: object, *, as_json: bool = False) -> str:
         if as_json and (part is None or isinstance(part, bool | float | list | tuple | dict)):
             text = json.dumps(part, ensure_ascii=False, default=str)
         else:
-            text = repr(part) if isinstance(part, str) else str(part)
+            spelled = isinstance(part, str) or type(part).__module__ == "numpy"  # not as "3"
+            text = repr(part) if spelled else str(part)
     except TypeError:  # JSON has no keys of such types
         return short_text(value)
     except (ValueError, RecursionError):  # over 4300 digits, or nested too deeply

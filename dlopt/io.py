@@ -344,16 +344,33 @@ def _field_faults(data: Mapping[str, Any], instance: Header) -> list[Fault]:
     return faults
 
 
-def write(data: Record | Mapping[str, Any], path: str | os.PathLike[str]) -> None:
-    """Write an instance, a plan, or any JSON data, to a file.
+def write(data: Record | Result[Any] | Mapping[str, Any], path: str | os.PathLike[str]) -> None:
+    """Write an instance, a plan, a result, or any JSON data, to a file.
 
     The file is replaced as a whole: if anything fails on the way, the old one is still there.
+    ``dlopt check INSTANCE FILE`` reads plans and results.
 
     Raises
     ------
     NotApplicableError
-        If the path cannot be written.
+        If the path cannot be written, or a result does not state its instance, as those of
+        `dlopt.solve` do.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from dlopt import load, solve
+    >>> instance = load("iit/three-nodes")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "result.json")
+    ...     write(solve(instance), path)
+    ...     read_plan(path, instance).value
+    Fraction(39, 8)
     """
+    if isinstance(data, Result):
+        if not isinstance(data.instance, Header):
+            raise NotApplicableError("the result does not state its instance")
+        data = result_to_data(data.instance, data)
     if isinstance(data, Record):
         data = instance_to_data(data) if isinstance(data, Header) else data.to_data()
     write_json(path, data)
