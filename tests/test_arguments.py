@@ -1,6 +1,6 @@
 """Arguments as callers have them: numbers of NumPy and decimals, sequences, and wrong types."""
 
-from collections import deque
+from collections import Counter, deque
 from decimal import Decimal
 from fractions import Fraction
 
@@ -21,6 +21,7 @@ from dlopt import (
     Status,
 )
 from dlopt.arithmetic import converted, integer_argument, plain_integers
+from dlopt.batch import plan_runs, run_batch
 from dlopt.errors import short_text
 from dlopt.io import read_plan
 from dlopt.problems.admission import Cluster, Task
@@ -227,7 +228,7 @@ def test_methods_of_a_comparison_are_a_list(methods):
         (lambda: dlopt.check(THREE, dlopt.solve(THREE), "x"), r"must lie in \[0, 1\), got x"),
         (lambda: dlopt.load(None), "given by its name, not by None"),
         (lambda: OnlinePolicy(3), "a policy is a function, not a int"),
-        (lambda: dlopt.falsify("iit", "opr", seconds="x"), "a positive number, got 'x'"),
+        (lambda: dlopt.falsify("iit", "opr", seconds="x"), "seconds must be positive, got 'x'"),
         (lambda: dlopt.falsify("iit", "opr", examples=1.5), "an integer from 1 on, got 1.5"),
         (lambda: dlopt.falsify("iit", "opr", size=3), "a size is a Size, not a int"),
         (lambda: dlopt.falsify("iit", "opr", progress=3), "progress is a callable, not a int"),
@@ -326,3 +327,58 @@ def test_a_search_does_not_wait_for_a_function_that_never_ends(monkeypatch):
         "failed",
         ("endless failed: no answer within 0.05 s",),
     )
+
+
+# experiments
+
+
+def test_experiments_take_iterables_for_all_methods():
+    plan = plan_runs(
+        iter([THREE, GRAPHS]),
+        iter(["opr", "epr", "heft"]),
+        limits=iter([Limits(), Limits(work=numpy.int64(3))]),
+        seeds=numpy.arange(2),
+    )
+    counts = Counter(run.key.method for run in plan.runs)
+    assert counts == {"opr": 4, "epr": 4, "heft": 4}
+    assert {type(run.key.seed) for run in plan.runs} == {int}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ({"methods": "opr"}, "methods are a list, got 'opr'"),
+        ({"methods": [3]}, "methods are a list of str, got 3 in it"),
+        ({"objectives": "completion"}, "objectives are a list, got 'completion'"),
+        ({"limits": Limits()}, "limits are a list, got Limits"),
+        ({"limits": [5]}, "limits are a list of Limits, got 5 in it"),
+        ({"limits": []}, "limits must have an entry"),
+        ({"seeds": 3}, "seeds are a list, got 3"),
+        ({"seeds": ["x"]}, "seed must be an integer, got 'x'"),
+        ({"hard_timeout_s": "x"}, "hard-timeout must be positive, got 'x'"),
+    ],
+)
+def test_arguments_of_experiments_are_lists(arguments, text):
+    with pytest.raises(NotApplicableError, match=text):
+        plan_runs([THREE], **arguments)
+
+
+@pytest.mark.parametrize(
+    ("instances", "text"), [(None, "instances are a list, got None"), (["x"], "not a str")]
+)
+def test_instances_of_experiments_are_a_list(instances, text):
+    with pytest.raises(NotApplicableError, match=text):
+        plan_runs(instances)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ({"workers": 1.5}, "workers must be an integer from 1 on, got 1.5"),
+        ({"memory_mb": "x"}, "memory must be an integer from 1 on, got 'x'"),
+        ({"modules": "mine.py"}, "modules are a list, got 'mine.py'"),
+    ],
+)
+def test_a_batch_has_a_number_of_workers_and_a_list_of_modules(tmp_path, arguments, text):
+    with pytest.raises(NotApplicableError, match=text):
+        run_batch(plan_runs([THREE], ["opr"]), tmp_path / "records.jsonl", **arguments)

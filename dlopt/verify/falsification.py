@@ -145,7 +145,7 @@ def falsify(
     if target not in ("claim", "gap"):
         raise NotApplicableError(f"target must be claim or gap, got {target!r}")
     if not isinstance(seconds, int | float) or not seconds > 0:
-        raise NotApplicableError(f"seconds must be a positive number, got {seconds!r}")
+        raise NotApplicableError(f"seconds must be positive, got {seconds!r}")
     examples = None if examples is None else integer_argument("examples", examples, 1)
     seed = integer_argument("seed", seed)
     if not isinstance(size, Size):
