@@ -38,7 +38,7 @@ FLOATING = 1e-9
 SOLVER = 1e-6
 """Relative tolerance of an answer computed by a floating-point solver."""
 ROUNDING = Fraction(1, 2**46)
-"""What an instant may be off for being a float, relative: 64 units in the last place."""
+"""What an instant may be off for being a float, relative: 64 to 128 units in the last place."""
 
 _WHOLE = 2.0**53
 """Below it a float that is an integer prints all digits of it."""
