@@ -1,8 +1,9 @@
 """One text for equal data, however its numbers are written: what the hash of an instance is of.
 
 It is the JSON of the data with sorted keys, no blanks, and each number as the rational that it
-stands for: an integer as it is, any other as the text ``"p/q"`` in lowest terms. Values are written
-a column at a time, a field of all records of a list at once, since most columns hold one type.
+stands for: an integer as it is, any other as the text ``"p/q"`` in lowest terms. A field that was
+added later (`Record.LATER_FIELDS`) is left out at its default. Values are written a column at a
+time, a field of all records of a list at once, since most columns hold one type.
 """
 
 from __future__ import annotations
@@ -85,17 +86,49 @@ def _texts_of(kind: type, values: Sequence[Any]) -> Sequence[str]:
     if kind is str:
         return list(map(encode_basestring_ascii, values))
     if issubclass(kind, Record):
-        names = sorted(kind.__dataclass_fields__)  # type: ignore[attr-defined]
-        columns = [_texts(list(map(attrgetter(name), values))) for name in names]
-        pattern = "{" + ",".join(f'"{name}":%s' for name in names) + "}"
-        rows = zip(*columns, strict=True) if columns else [()] * len(values)
-        return [pattern % row for row in rows]
+        return _texts_of_records(kind, values)
     if issubclass(kind, tuple):
         entries = iter(_texts(list(chain.from_iterable(values))))
         return ["[" + ",".join(islice(entries, len(value))) + "]" for value in values]
     if issubclass(kind, int | float | Fraction) and kind is not bool:
         values = list(map(arithmetic.canonical, values))
     return [json.dumps(value) for value in values]
+
+
+def _texts_of_records(kind: type[Record], values: Sequence[Record]) -> Sequence[str]:
+    """Return the texts of some records of one type."""
+    defaults = {name: kind.__dataclass_fields__[name].default for name in kind.LATER_FIELDS}  # type: ignore[attr-defined]
+    left_out = [
+        name
+        for name, default in defaults.items()
+        if all(value == default for value in map(attrgetter(name), values))
+    ]
+    if len(left_out) == len(defaults):
+        return _texts_of_fields(kind, left_out, values)
+    own = [
+        tuple(name for name, default in defaults.items() if getattr(value, name) == default)
+        for value in values
+    ]
+    texts = {
+        names: iter(
+            _texts_of_fields(
+                kind, names, [value for value, its in zip(values, own, strict=True) if its == names]
+            )
+        )
+        for names in set(own)
+    }
+    return [next(texts[names]) for names in own]
+
+
+def _texts_of_fields(
+    kind: type[Record], left_out: Sequence[str], values: Sequence[Record]
+) -> Sequence[str]:
+    """Return the texts of some records of one type, without some of their fields."""
+    names = sorted({*kind.__dataclass_fields__} - {*left_out})  # type: ignore[attr-defined]
+    columns = [_texts(list(map(attrgetter(name), values))) for name in names]
+    pattern = "{" + ",".join(f'"{name}":%s' for name in names) + "}"
+    rows = zip(*columns, strict=True) if columns else [()] * len(values)
+    return [pattern % row for row in rows]
 
 
 def _texts_of_floats(values: Sequence[float]) -> list[str]:

@@ -224,6 +224,8 @@ class Objective:
         objective; a comparison then does not show it.
     senses : tuple of {"min", "max"}, optional
         The sense of each level where they differ; `sense` is that of the first.
+    equal_to : str, optional
+        The objective that has the same values for instances without the field `shown_with`.
 
     Examples
     --------
@@ -239,6 +241,13 @@ class Objective:
     shown_in_comparison: bool = True
     senses: tuple[Literal["min", "max"], ...] = ()
     shown_with: str | None = None
+    equal_to: str | None = None
+
+    def is_redundant(self, instance: object) -> bool:
+        """Tell whether another objective has the same values for an instance."""
+        if self.equal_to is None or self.shown_with is None:
+            return False
+        return getattr(instance, self.shown_with) is None
 
     def better(self, left: Value, right: Value) -> bool:
         """Tell whether `left` is strictly better than `right`, compared exactly."""

@@ -161,6 +161,8 @@ def default_tolerance(instance: Header) -> float:
 def values_of(instance: Header, solution: Any) -> dict[str, Value]:
     """Return the values of a plan for every objective that is defined for it.
 
+    Those that are equal to another for every schedule of the instance are left out.
+
     Examples
     --------
     >>> from dlopt.problems.cluster import Cluster
@@ -172,7 +174,9 @@ def values_of(instance: Header, solution: Any) -> dict[str, Value]:
     rational = is_exact(numbers_of(instance)) and is_exact(numbers_of(solution))
     module = registry.problem_of(instance).module
     values = {
-        name: recomputed_value(module, instance, solution, name) for name in module.OBJECTIVES
+        name: recomputed_value(module, instance, solution, name)
+        for name, goal in module.OBJECTIVES.items()
+        if not goal.is_redundant(instance)
     }
     return {
         name: _in_number_type(value, rational)

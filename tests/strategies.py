@@ -66,6 +66,7 @@ def admission(draw, *, most=3, tasks=4, setup=True, identical=True, state=False)
             arrival,
             draw(st.builds(Fraction, st.integers(1, 30), st.integers(1, 3))),
             draw(st.builds(Fraction, st.integers(1, 120), st.integers(1, 4))),
+            weight=draw(st.integers(1, 3)),
         )
         for index, arrival in enumerate(arrivals)
     )

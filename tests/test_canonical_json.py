@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from dlopt import io
 from dlopt.arithmetic import Number, canonical
 from dlopt.canonical_json import parts_of
+from dlopt.problems import admission
 from dlopt.problems.validated_record import HEADER_FIELDS, Header, Record
 
 INSTANCES = sorted(Path(__file__).parents[1].glob("instances/*/*.json"))
@@ -29,9 +30,13 @@ class Empty(Record):
 class Part(Record):
     """A record that stands in others."""
 
+    LATER_FIELDS = frozenset({"weight", "comment"})
+
     number: Number
     text: str | None = None
     parts: tuple[Number, ...] = ()
+    weight: Number = 1
+    comment: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +53,11 @@ class Whole(Header):
 def plain(value: Any) -> Any:
     if isinstance(value, Record):
         fields = type(value).__dataclass_fields__  # type: ignore[attr-defined]
-        return {name: plain(getattr(value, name)) for name in fields}
+        return {
+            name: plain(getattr(value, name))
+            for name, field in fields.items()
+            if name not in value.LATER_FIELDS or getattr(value, name) != field.default
+        }
     if isinstance(value, tuple):
         return [plain(entry) for entry in value]
     if isinstance(value, int | float | Fraction) and not isinstance(value, bool):
@@ -79,7 +88,12 @@ NUMBERS = (
     | st.integers(-(10**6), 10**6).map(lambda number: number / 2**10)
 )
 PARTS = st.builds(
-    Part, number=NUMBERS, text=st.none() | st.text(), parts=st.lists(NUMBERS, max_size=3).map(tuple)
+    Part,
+    number=NUMBERS,
+    text=st.none() | st.text(),
+    parts=st.lists(NUMBERS, max_size=3).map(tuple),
+    weight=st.sampled_from([1, 1.0, Fraction(1, 2), 2]),
+    comment=st.sampled_from(["", "c"]),
 )
 ENTRIES = st.recursive(
     NUMBERS | st.none() | st.booleans() | st.text() | PARTS | st.just(Empty()),
@@ -135,3 +149,15 @@ def test_long_lists_come_in_parts(count: int) -> None:
 def test_shipped_instances(path: Path) -> None:
     instance = io.read(path)
     assert "".join(parts_of(instance)) == expected(instance)
+
+
+def test_a_field_that_was_added_later_changes_no_hash() -> None:
+    """The number is the hash of this stream before its tasks could have weights."""
+    stream = io.read(INSTANCES[0].parents[1] / "admission" / "two-of-three.json")
+    assert isinstance(stream, admission.Instance)
+    known = "1f6e30783d6035b2361452fdf8a9893f10bab0ec55f06fd6293e777d6597345f"
+    assert io.instance_hash(stream) == known
+    first, *others = stream.tasks
+    for weight, is_known in ((1.0, True), (2, False)):
+        tasks = (replace(first, weight=weight), *others)
+        assert (io.instance_hash(replace(stream, tasks=tasks)) == known) is is_known

@@ -23,7 +23,7 @@ from tests.models.multistage.sample_instances import plans
 from tests.stated_rows import Statement, assert_rows_hold, rows_of, share_of
 from tests.strategies import admission_plans
 
-STREAM_GOALS = ("accepted", "accepted-load", "reject-ratio")
+STREAM_GOALS = ("accepted", "accepted-load", "accepted-weight", "reject-ratio")
 GOALS = (*STREAM_GOALS, "accepted-tasks", "accepted-reservations")
 SEEDS = st.integers(0, 2**32)
 

@@ -295,7 +295,7 @@ def _goals(instance: Header, objectives: Sequence[str] | Literal["all"] | None) 
     return tuple(
         name
         for name, goal in module.OBJECTIVES.items()
-        if (objectives == "all" or name in objectives)
+        if (name in objectives or (objectives == "all" and not goal.is_redundant(instance)))
         and (goal.requires_field is None or getattr(instance, goal.requires_field) is not None)
     )
 

@@ -18,10 +18,12 @@ class StreamBuilder(NodesBuilder):
     _task_names: Names = field(default_factory=lambda: Names("task"), init=False, repr=False)
     _tasks: list[Task] = field(default_factory=list, init=False, repr=False)
 
-    def add_task(self, name: str, *, arrival: Number, load: Number, deadline: Number) -> Self:
+    def add_task(
+        self, name: str, *, arrival: Number, load: Number, deadline: Number, weight: Number = 1
+    ) -> Self:
         """Add a task; its deadline is relative to its arrival."""
         with naming(f"task {name}"):
-            task = Task(name, arrival, load, deadline)
+            task = Task(name, arrival, load, deadline, weight=weight)
             self._task_names.add(name)
         self._tasks.append(task)
         return self

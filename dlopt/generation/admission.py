@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from functools import wraps
 from typing import Any
@@ -35,6 +36,7 @@ def small(
     theta_cp: Number = 0,
     span: int = 12,
     largest: int = 6,
+    largest_weight: int = 1,
     slack: Number = 2,
     parts: int = 1,
     seed: int = 0,
@@ -57,6 +59,8 @@ def small(
         Last instant at which tasks may arrive; the first is 0.
     largest : int
         Largest load of a task.
+    largest_weight : int
+        Weights of tasks are uniformly distributed integers from 1 to this.
     slack : Number
         Factor of the longest deadlines, at least 1: a deadline is between the least execution time
         of its task and `slack` times its execution time on one node, rounded up.
@@ -69,14 +73,15 @@ def small(
     Instance
     """
     check_counts(MOST_SMALL, nodes=nodes, tasks=tasks)
-    for name, value, least in (("span", span, 0), ("largest", largest, 1), ("parts", parts, 1)):
+    counts = ("span", span, 0), ("largest", largest, 1), ("parts", parts, 1)
+    for name, value, least in (*counts, ("largest_weight", largest_weight, 1)):
         if not isinstance(value, int) or value < least:
             raise NotApplicableError(f"{name} must be an integer from {least}, got {value!r}")
     if slack < 1:
         raise NotApplicableError(f"slack must be at least 1, got {slack}")
     cluster = Cluster(nodes, tau, chi, theta_cm, theta_cp)
     rule = OptimalPartition(*map(exact, (tau, chi, theta_cm, theta_cp)))
-    draw = random.Random(f"small {seed}")
+    draw, draw_weight = random.Random(f"small {seed}"), random.Random(f"weights {seed}")
     arrivals = sorted(Fraction(draw.randint(0, span * parts), parts) for _ in range(tasks))
     made = []
     for number, arrival in enumerate(arrivals):
@@ -85,7 +90,9 @@ def small(
         soonest = -(-rule.execution_time(load, most) * parts // 1)
         latest = -(-exact(slack) * rule.execution_time(load, 1) * parts // 1)
         deadline = Fraction(draw.randint(int(soonest), int(latest)), parts)
-        made.append(Task(str(number), *map(simplest, (arrival, load, deadline))))
+        weight = draw_weight.randint(1, largest_weight)
+        numbers = [simplest(value) for value in (arrival, load, deadline)]
+        made.append(replace(Task(str(number), *numbers), weight=weight))
     return Instance(
         cluster,
         tuple(made),

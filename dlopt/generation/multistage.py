@@ -119,6 +119,7 @@ def small(
     chi: Number = 2,
     span: int = 12,
     largest: int = 6,
+    largest_weight: int = 1,
     slack: Number = 2,
     parts: int = 1,
     fraction: Number = 0.5,
@@ -139,6 +140,8 @@ def small(
         Last instant at which tasks may arrive; the first is 0.
     largest : int
         Largest load of a task.
+    largest_weight : int
+        Weights of tasks are uniformly distributed integers from 1 to this.
     slack : Number
         Factor of the longest deadlines, at least 1, as in the family ``small`` of `admission`.
     parts : int
@@ -160,6 +163,7 @@ def small(
         chi=chi,
         span=span,
         largest=largest,
+        largest_weight=largest_weight,
         slack=slack,
         parts=parts,
         seed=seed,

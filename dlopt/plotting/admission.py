@@ -178,6 +178,8 @@ class StreamChart:
                 start, end = float(task.arrival), float(task.absolute_deadline)
                 text, left = f"load {shown(task.load, 4)}", missing.get(f"task {task.id}")
                 text += f" {unit}" if unit else ""
+                if self.instance.weights is not None:
+                    text += f", weight {shown(task.weight, 4)}"
                 if left is not None:
                     text += (
                         f", {shown(abs(exact(left)), 4)} {'missing' if left > 0 else 'too much'}"
@@ -247,6 +249,11 @@ class StreamChart:
             return 0
         return int(objective(self.instance, self.solution, "misses"))
 
+    def _weight(self) -> Iterator[str]:
+        """Yield the weight of accepted tasks, if weights differ."""
+        if self.instance.weights is not None:
+            yield f"weight {shown(self.objective_value('accepted-weight'))}"
+
     def _subtitle(self, note: str) -> str:
         utilization = float(self.objective_value("utilization"))
         parts = [
@@ -254,6 +261,7 @@ class StreamChart:
             *([f"{misses:,} late"] if (misses := self._misses()) else []),
             *self.extra_statistics(),
             f"load {shown(self.objective_value('accepted-load'))}",
+            *self._weight(),
             f"utilization {utilization:.1%}",
         ]
         return subtitle(parts, self.violations, note)

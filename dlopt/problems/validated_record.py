@@ -10,7 +10,7 @@ import dataclasses
 import typing
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Literal, Self, TypeVar
 
@@ -48,7 +48,6 @@ SolutionT_co = typing_extensions.TypeVar("SolutionT_co", covariant=True, default
 """The type of the solutions of an instance; of an instance of any problem, it is not known."""
 
 _CHECKS: dict[type, dict[str, tuple[FieldCheck, object, bool]]] = {}
-_FIELDS_LAST_FIRST: dict[type, tuple[str, ...]] = {}
 _NUMBER_TYPES = frozenset({int, float, Fraction})
 
 
@@ -63,6 +62,9 @@ class Record(arithmetic.PrintableRecord):
 
     FORMER_FIELDS: ClassVar[Mapping[str, str]] = {}
     """What fields are called now that older files call otherwise, by their former names."""
+
+    LATER_FIELDS: ClassVar[frozenset[str]] = frozenset()
+    """Fields that were added to the format later: a hash is without them at their defaults."""
 
     TEXT_FIELD: ClassVar[str] = ""
     """The field that is meant by a text in place of the record; none if empty."""
@@ -247,12 +249,9 @@ def examine(
         else:
             values[name] = default
     if not checks.keys() >= data.keys():
-        known = ", ".join(checks)
-        unknown_fields = (key for key in data if key not in checks)
-        found += [
-            Fault(f"{dot}{key}", data[key], f"is not a field (known: {known})")
-            for key in islice(unknown_fields, MOST_FAULTS)
-        ]
+        rule = f"is not a field (known: {', '.join(checks)})"
+        unknown = islice((key for key in data if key not in checks), MOST_FAULTS)
+        found += [Fault(f"{dot}{key}", data[key], rule) for key in unknown]
     for name, nodes in kind.list_lengths(values).items():
         entries: Any = data.get(name, values.get(name))
         reported = any(fault.path == dot + name for fault in found)
@@ -314,18 +313,17 @@ def numbers_of(value: Any) -> Iterable[Number]:
         elif issubclass(kind, tuple):
             waiting.extend(reversed(one))
         elif issubclass(kind, Record):
-            waiting += [getattr(one, name) for name in _fields_last_first(kind)]
+            waiting += [getattr(one, name) for name in _fields_last_first(kind)]  # type: ignore[arg-type]
         elif issubclass(kind, int | float | Fraction) and kind is not bool:
             yield one
 
 
+@cache
 def _fields_last_first(kind: type[Record]) -> tuple[str, ...]:
     """Return the names of the fields but those of the header, the last one first."""
-    if kind not in _FIELDS_LAST_FIRST:
-        left_out = HEADER_FIELDS if issubclass(kind, Header) else frozenset()
-        names = [item.name for item in dataclasses.fields(kind)]  # type: ignore[arg-type]
-        _FIELDS_LAST_FIRST[kind] = tuple(name for name in names[::-1] if name not in left_out)
-    return _FIELDS_LAST_FIRST[kind]
+    left_out = HEADER_FIELDS if issubclass(kind, Header) else frozenset()
+    names = [item.name for item in dataclasses.fields(kind)]  # type: ignore[arg-type]
+    return tuple(name for name in names[::-1] if name not in left_out)
 
 
 def _as_exact(value: Any) -> Any:

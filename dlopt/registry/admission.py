@@ -17,7 +17,14 @@ PROBLEM = Problem(
     certified="dlopt.models.admission.certificate_check:proven_value",
 )  # fmt: skip
 
-_OBJECTIVES = ("accepted", "accepted-load", "reject-ratio", "utilization", "misses")
+_OBJECTIVES = (
+    "accepted",
+    "accepted-load",
+    "accepted-weight",
+    "reject-ratio",
+    "utilization",
+    "misses",
+)
 _STREAM = MethodGroup(
     "admission",
     "heuristic",
@@ -30,7 +37,7 @@ _FAST = replace(
     _STREAM, module="dlopt.heuristics.admission.fast.methods", applies="without_setup_costs"
 )
 _EXACT = MethodGroup(
-    "admission", "exact", "dlopt.models.admission.methods", _OBJECTIVES[:3], "single"
+    "admission", "exact", "dlopt.models.admission.methods", _OBJECTIVES[:4], "single"
 )
 _BOUND = replace(_EXACT, kind="bound")
 

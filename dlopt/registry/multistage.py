@@ -18,6 +18,7 @@ _OBJECTIVES = (
     "accepted-tasks",
     "accepted-reservations",
     "accepted-load",
+    "accepted-weight",
     "reject-ratio",
     "utilization",
 )

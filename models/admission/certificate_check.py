@@ -19,7 +19,7 @@ from dlopt.models.admission.scaled_instance import ScaledInstance
 from dlopt.problems.admission.data import Instance, Solution
 from dlopt.result import Result, Status
 
-WEIGHTED_OBJECTIVES = ("accepted", "accepted-load", "reject-ratio")
+WEIGHTED_OBJECTIVES = ("accepted", "accepted-load", "accepted-weight", "reject-ratio")
 """The objectives whose value is a weighted sum of acceptances."""
 
 MOST_ROUNDS = 10**5

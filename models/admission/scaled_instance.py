@@ -26,7 +26,7 @@ from fractions import Fraction
 
 from dlopt.arithmetic import FLOATING, ROUNDING, exact
 from dlopt.models.common.solver_units import power_of_two
-from dlopt.problems.admission.data import Instance
+from dlopt.problems.admission.data import Instance, Task
 from dlopt.problems.admission.state_times import channel_free_of, remaining_of
 
 
@@ -98,8 +98,9 @@ class ScaledInstance:
         Parameters
         ----------
         instance : Instance
-        objective : {"accepted", "accepted-load", "reject-ratio"}
-            Weights of the tasks: their loads for ``accepted-load``, else 1.
+        objective : {"accepted", "accepted-load", "accepted-weight", "reject-ratio"}
+            Weights of the tasks: their loads for ``accepted-load``, those that they have for
+            ``accepted-weight``, else 1.
 
         Examples
         --------
@@ -110,7 +111,6 @@ class ScaledInstance:
         >>> [(int(scaled.unscale_instant(t.release)), t.mandatory) for t in scaled.tasks]
         [(9, True)]
         """
-        by_load = objective == "accepted-load"
         channel = channel_free_of(instance, exact)
         remaining, promised = remaining_of(instance, exact), instance.promised
         is_float = not instance.exact
@@ -118,7 +118,7 @@ class ScaledInstance:
         tasks: list[ScaledTask] = []
         finished, value_of_finished = set(), Fraction(0)
         for index, task in enumerate(instance.tasks):
-            left, weight = remaining[task.id], exact(task.load if by_load else 1)
+            left, weight = remaining[task.id], _weight_of(task, objective)
             if left <= allowance * exact(task.load):
                 finished.add(index)
                 value_of_finished += weight
@@ -270,3 +270,10 @@ def rational_gcd(numbers: Iterable[Fraction]) -> Fraction:
             math.gcd(int(divisor * denominator), int(number * denominator)), denominator
         )
     return divisor
+
+
+def _weight_of(task: Task, objective: str) -> Fraction:
+    """Return what accepting a task adds to the value of an objective."""
+    if objective == "accepted-load":
+        return exact(task.load)
+    return exact(task.weight) if objective == "accepted-weight" else Fraction(1)

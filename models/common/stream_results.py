@@ -110,7 +110,7 @@ class StreamResults:
         """Return a sum of weights as the value of the objective."""
         if self.objective == "reject-ratio":
             return simplest(1 - value / self.requests)
-        if self.objective == "accepted-load" and not self.exact:
+        if self.objective in ("accepted-load", "accepted-weight") and not self.exact:
             return float(value)
         return simplest(value)
 

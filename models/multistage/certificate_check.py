@@ -28,6 +28,7 @@ WEIGHTED_OBJECTIVES = (
     "accepted-tasks",
     "accepted-reservations",
     "accepted-load",
+    "accepted-weight",
     "reject-ratio",
 )
 """The objectives whose value is a weighted sum of acceptances."""

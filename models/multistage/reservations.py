@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dlopt.arithmetic import ROUNDING, exact
+from dlopt.problems.admission.data import Task
 from dlopt.problems.multistage.data import Instance, Reservation
 
 
@@ -64,16 +65,22 @@ class ScaledReservation:
 
 
 class ObjectiveWeights:
-    """Objective value of a task and of a reservation under an objective."""
+    """Objective value of tasks and of a reservation under an objective."""
 
     def __init__(self, instance: Instance, objective: str) -> None:
-        self.by_load = objective == "accepted-load"
+        self._objective = objective
         weights = {
             "accepted": (exact(instance.task_weight), exact(instance.reservation_weight)),
             "accepted-reservations": (Fraction(0), Fraction(1)),
             "reject-ratio": (Fraction(1), Fraction(1)),
         }
-        self.task, self.reservation = weights.get(objective, (Fraction(1), Fraction(0)))
+        self._each_task, self.reservation = weights.get(objective, (Fraction(1), Fraction(0)))
+
+    def of_task(self, task: Task) -> Fraction:
+        """Return the objective value of accepting a task."""
+        if self._objective == "accepted-load":
+            return exact(task.load)
+        return exact(task.weight) if self._objective == "accepted-weight" else self._each_task
 
 
 def shorten_reservation(

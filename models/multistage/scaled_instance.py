@@ -242,7 +242,7 @@ def _unfinished_tasks(
     omittable = Fraction(0) if instance.exact else exact(FLOATING)
     for index, task in enumerate(stream.tasks):
         left = remaining[task.id]
-        weight = exact(task.load) if weights.by_load else weights.task
+        weight = weights.of_task(task)
         mandatory = task.id in promised or accept_all
         if left <= omittable * exact(task.load):
             finished.add(index)

@@ -27,7 +27,7 @@ ONLINE = tuple(
     if entry.kind == "heuristic" and entry.claim == "sound"
 )
 FEW_NODES = Limits(work=300)
-GOALS = ("accepted", "accepted-tasks", "accepted-reservations", "accepted-load")
+GOALS = ("accepted", "accepted-tasks", "accepted-reservations", "accepted-load", "accepted-weight")
 
 
 def test_every_sound_method_is_looked_at():

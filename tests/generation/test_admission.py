@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -16,6 +17,7 @@ from dlopt.generation.log_stream import stream_from_log
 from dlopt.generation.paper_workloads import mamat4
 from dlopt.heuristics.iit.partitioning_rules import OptimalPartition
 from dlopt.io import instance_from_data, instance_hash, instance_to_data
+from dlopt.problems import admission, multistage
 from dlopt.problems.admission import Instance
 from dlopt.problems.validated_record import Units
 from dlopt.simulation import simulate
@@ -61,6 +63,7 @@ def test_a_family_of_a_workload_has_its_tasks() -> None:
         ("small", {"tasks": 1001}, "tasks must be an integer from 1 to 1000"),
         ("small", {"span": -1}, "span must be an integer from 0"),
         ("small", {"largest": Fraction(1, 2)}, "largest must be an integer from 1"),
+        ("small", {"largest_weight": 0}, "largest_weight must be an integer from 1"),
         ("small", {"parts": 0}, "parts must be an integer from 1"),
         ("small", {"slack": Fraction(1, 2)}, "slack must be at least 1"),
         ("small", {"slack": "x"}, "slack=x does not fit"),
@@ -93,6 +96,18 @@ def test_small_instances_are_exact_and_no_deadline_is_hopeless(
         best = rule.execution_time(task.load, rule.n_star(task.load, nodes) or nodes)
         latest = 2 * rule.execution_time(task.load, 1)
         assert best <= task.deadline < latest + 1
+
+
+@pytest.mark.parametrize("stem", ["admission", "multistage"])
+def test_weights_change_nothing_else(stem: str) -> None:
+    plain, weighted = (
+        generate(stem, "small", tasks=30, seed=3, largest_weight=most) for most in (1, 4)
+    )
+    assert isinstance(weighted, admission.Instance | multistage.Instance)
+    assert isinstance(plain, admission.Instance | multistage.Instance)
+    assert plain.weights is None and set(weighted.weights or ()) == {1, 2, 3, 4}
+    tasks = tuple(replace(task, weight=1) for task in weighted.tasks)
+    assert replace(weighted, tasks=tasks) == plain
 
 
 # replay

@@ -201,16 +201,17 @@ def test_the_reason_of_a_rejection(decision: Decision, reason: str | None) -> No
 
 
 def test_objectives() -> None:
+    amounts = ("accepted", "accepted-load", "accepted-weight")
     assert {key: goal.name for key, goal in admission.OBJECTIVES.items()} == {
-        key: key for key in ("accepted", "accepted-load", "reject-ratio", "utilization", "misses")
+        key: key for key in (*amounts, "reject-ratio", "utilization", "misses")
     }
     most = [goal.name for goal in admission.OBJECTIVES.values() if goal.sense == "max"]
-    assert most == ["accepted", "accepted-load", "utilization"]
+    assert most == [*amounts, "utilization"]
     assert {goal.requires_field for goal in admission.OBJECTIVES.values()} == {None}
     assert admission.default_objective(FRESH) == "accepted"
     with pytest.raises(
         NotApplicableError,
-        match="admission has no objective 'speed': accepted, accepted-load, reject-ratio",
+        match="admission has no objective 'speed': accepted, accepted-load, accepted-weight",
     ):
         admission.objective(FRESH, PLAN, "speed")
 
@@ -224,20 +225,34 @@ def test_what_a_plan_is_worth() -> None:
     assert worth(FRESH, PLAN) == {
         "accepted": 2,
         "accepted-load": 9,
+        "accepted-weight": 2,
         "reject-ratio": F(1, 3),
         "utilization": (F(51, 2) + F(7, 2) + 10) / 60,
         "misses": 0,
     }
     assert admission.objective(FRESH, PLAN) == 2
-    for name in ("accepted", "accepted-load", "misses"):
+    for name in ("accepted", "accepted-load", "accepted-weight", "misses"):
         assert type(admission.objective(FRESH, PLAN, name)) is int
 
 
 def test_what_an_empty_plan_is_worth() -> None:
-    none = {"accepted": 0, "accepted-load": 0, "utilization": 0, "misses": 0}
+    none = dict.fromkeys(admission.OBJECTIVES, 0)
     assert worth(FRESH, Solution((), ())) == {**none, "reject-ratio": 0}
     rejected = Solution(tuple(Decision(task.id, False, task.arrival) for task in TASKS), ())
     assert worth(FRESH, rejected) == {**none, "reject-ratio": 1}
+
+
+def test_accepted_tasks_count_with_their_weights() -> None:
+    """Task a and c are accepted, b is rejected."""
+    weights = {"a": F(7, 2), "b": 100, "c": 2}
+    tasks = tuple(replace(task, weight=weights[task.id]) for task in TASKS)
+    weighted = replace(FRESH, tasks=tasks)
+    assert FRESH.weights is None
+    assert weighted.weights == tuple(weights[task.id] for task in TASKS)
+    assert worth(weighted, PLAN) == {**worth(FRESH, PLAN), "accepted-weight": F(11, 2)}
+    for weight in (0, -1, float("nan")):
+        with pytest.raises(InvalidInstanceError, match="weight"):
+            replace(TASKS[0], weight=weight)
 
 
 def test_a_miss_without_a_promise_is_no_acceptance() -> None:

@@ -52,6 +52,10 @@ PLANS = {
     "small-tasks-behind-a-large-one": ["b0 1, c1 1, d1 1, a0 6"],
     "two-of-three": ["c0 1, b1 2, b0 1"],
     "two-tasks-one-channel": ["a0 1"],
+    "weights-that-differ": [
+        "a0 2, c1 3, d0 7/3, d1 2/3",
+        "b1 53/25, b0 47/25, d1 9/5, d0 6/5",
+    ],
 }
 """Plans as good as the best known: task, node and load of each chunk, as they are sent."""
 

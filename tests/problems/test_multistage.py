@@ -142,6 +142,15 @@ def test_what_a_plan_is_worth():
     assert objective(INSTANCE, PLAN, "accepted-tasks") == 1
     assert objective(INSTANCE, PLAN, "accepted-reservations") == 1
     assert objective(INSTANCE, PLAN, "accepted-load") == 5
+    tasks = tuple(
+        replace(task, weight=10 ** (index + 1)) for index, task in enumerate(INSTANCE.tasks)
+    )
+    accepted = [one.accepted for one in PLAN.decisions]
+    assert replace(INSTANCE, tasks=tasks).weights == (10, 100)[: len(tasks)]
+    assert objective(replace(INSTANCE, tasks=tasks), PLAN, "accepted-weight") == sum(
+        task.weight for task, counts in zip(tasks, accepted, strict=True) if counts
+    )
+    assert INSTANCE.weights is None and objective(INSTANCE, PLAN, "accepted-weight") == 1
     assert objective(INSTANCE, PLAN, "reject-ratio") == Fraction(1, 3)
     assert objective(INSTANCE, PLAN, "utilization") == Fraction(14, 22)
     refused = replace(PLAN, grants=granted(accepted=False))

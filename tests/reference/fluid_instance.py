@@ -107,7 +107,7 @@ class Stream:
         found, is_float = {}, not is_exact(self.data)
         for index, task in enumerate(self.data.get("tasks", ())):
             load, left = number(task["load"]), self._remaining(task)
-            weight = self._weight(load)
+            weight = self._weight(task, load)
             if left <= (load / 10**9 if is_float else 0):
                 self.finished += weight
                 continue
@@ -129,9 +129,11 @@ class Stream:
         sent = sum(number(chunk["load"]) for chunk in committed if chunk["task"] == task["id"])
         return max(number(task["load"]) - sent, Fraction(0))
 
-    def _weight(self, load: Fraction) -> Fraction:
+    def _weight(self, task: dict[str, Any], load: Fraction) -> Fraction:
         if self.objective == "accepted-load":
             return load
+        if self.objective == "accepted-weight":
+            return number(task.get("weight", 1))
         if self.objective == "accepted-reservations":
             return Fraction(0)
         return (

@@ -311,7 +311,7 @@ def check(
     accept_all : bool
         Whether the claim is about schedules that accept everything.
     """
-    objectives = {"accepted", "accepted-load", "reject-ratio"}
+    objectives = {"accepted", "accepted-load", "accepted-weight", "reject-ratio"}
     if data["problem"] == "multistage":
         objectives |= {"accepted-tasks", "accepted-reservations"}
     if objective not in objectives:

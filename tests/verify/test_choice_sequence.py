@@ -113,7 +113,7 @@ def test_streams_may_begin_with_promises(stem):
     shares = []
     for size in (Size(plain=True), Size(), Size(busy=True), Size(busy=True, plain=True)):
         build, rng = builder(stem, size), random.Random(3)
-        made = [build(Choices(RandomSource(rng))) for _ in range(120)]
+        made = [build(Choices(RandomSource(rng))) for _ in range(200)]
         assert any(one.now > 0 for one in made) == any(one.committed for one in made)
         shares.append(sum(one.now > 0 for one in made) / len(made))
     assert shares[0] == 0 < shares[1] < 0.2 < 0.4 < min(shares[2:])

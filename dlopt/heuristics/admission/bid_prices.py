@@ -3,14 +3,15 @@
 The tasks that arrived last are taken as the forecast of those to come. For each resource, the
 fluid program of these tasks is
 
-    maximise sum_i x_i  subject to  sum_i a_i x_i <= C  and  0 <= x_i <= 1,
+    maximise sum_i w_i x_i  subject to  sum_i a_i x_i <= C  and  0 <= x_i <= 1,
 
-where ``a_i`` is the time that task `i` takes of the resource on an idle cluster, and ``C`` is the
+where ``w_i`` is the weight of task `i`, ``a_i`` is the time that it takes of the resource on an
+idle cluster, and ``C`` is the
 capacity that is left for tasks to come: the span of the forecast, times `TARGET_UTILIZATION`, less
 the part of the next `BidPrices.horizon` that is promised already, to tasks and to reservations. An
-optimal solution accepts the tasks that take least, and the optimal dual value of its constraint is
-``1 / a_k``, where `k` is the task that is accepted in part. This is the bid price. Each task has
-the value 1, so one that takes more than ``a_k`` is rejected.
+optimal solution accepts the tasks that take least for their weights, and the optimal dual value of
+its constraint is ``w_k / a_k``, where `k` is the task that is accepted in part. This is the bid
+price: a task `i` whose time costs more than its weight, ``a_i > w_i a_k / w_k``, is rejected.
 
 The program has one constraint, so that its dual is found by one pass over the sorted times, without
 a solver. It is solved again at every arrival: the prices follow the load and the state.
@@ -60,6 +61,16 @@ class ForecastTask(NamedTuple):
     deadline: Number
     """Relative."""
     times: ResourceTimes
+    weight: Number = 1
+
+    @property
+    def per_weight(self) -> tuple[tuple[Number, Number], ...]:
+        """Of each resource, the time for a unit of weight, and the time."""
+        return tuple((self.weighted(time), time) for time in self.times)
+
+    def weighted(self, time: Number) -> Number:
+        """Return a time for a unit of weight."""
+        return time if self.weight == 1 else time / self.weight
 
 
 class BidPrices:
@@ -89,7 +100,7 @@ class BidPrices:
     def __init__(self) -> None:
         self._forecast: deque[ForecastTask] = deque()
         self._horizon: Number | None = None
-        self._sorted: tuple[list[Number], ...] = tuple([] for _ in ResourceTimes._fields)
+        self._sorted: tuple[list[tuple[Number, Number]], ...] = ([], [])  # see `per_weight`
 
     @property
     def forecast(self) -> tuple[ForecastTask, ...]:
@@ -100,11 +111,11 @@ class BidPrices:
         """Add a task that arrived, accepted or not, and remove the oldest of too many."""
         self._forecast.append(task)
         self._horizon = None
-        for times, time in zip(self._sorted, task.times, strict=True):
+        for times, time in zip(self._sorted, task.per_weight, strict=True):
             insort(times, time)
         if len(self._forecast) > FORECAST_TASKS:
             oldest = self._forecast.popleft()
-            for times, time in zip(self._sorted, oldest.times, strict=True):
+            for times, time in zip(self._sorted, oldest.per_weight, strict=True):
                 del times[bisect_left(times, time)]
 
     @property
@@ -121,7 +132,7 @@ class BidPrices:
         return self._horizon
 
     def excess(
-        self, required: ResourceTimes, promised: ResourceTimes, now: Number
+        self, required: ResourceTimes, promised: ResourceTimes, now: Number, weight: Number = 1
     ) -> Number | None:
         """Return by how much a task takes more time than the prices allow, or None.
 
@@ -133,6 +144,8 @@ class BidPrices:
             Of what is promised and not done: of what has begun, that within the `horizon`, and all
             of what waits. Of more than fills it, what fills it counts.
         now : Number
+        weight : Number, default 1
+            Of the task.
 
         Returns
         -------
@@ -146,31 +159,37 @@ class BidPrices:
         over = []
         for times, time, busy in zip(self._sorted, required, promised, strict=True):
             capacity = span * (TARGET_UTILIZATION - min(busy, horizon) / horizon)
-            largest = critical_time(times, capacity)
-            if largest is not None and time > largest:
-                over.append(time - largest)
+            critical = critical_time(times, capacity)
+            if critical is not None and time > critical * weight:
+                over.append(time - critical * weight)
         return max(over, default=None)
 
 
-def critical_time(times: list[Number], capacity: Number) -> Number | None:
-    """Return the time of the task that the fluid program accepts in part; None if it accepts all.
+def critical_time(times: list[tuple[Number, Number]], capacity: Number) -> Number | None:
+    """Return what the task that the fluid program accepts in part takes for a unit of weight.
 
     Its reciprocal is the optimal dual value of the capacity.
 
     Parameters
     ----------
-    times : list of Number
-        What each task takes of the resource, ascending.
+    times : list of tuple of (Number, Number)
+        What each task takes of the resource for a unit of its weight, ascending, and in all.
     capacity : Number
+
+    Returns
+    -------
+    Number or None
+        None if the program accepts all tasks.
 
     Examples
     --------
-    >>> critical_time([1, 2, 3, 4], 5), critical_time([1, 2, 3, 4], 10)
-    (3, None)
+    >>> times = [(1, 1), (2, 4), (3, 3), (4, 4)]  # the weight of the second is 2
+    >>> critical_time(times, 4), critical_time(times, 5), critical_time(times, 12)
+    (2, 3, None)
     """
     total: Number = 0
-    for time in times:
+    for per_weight, time in times:
         total += time
         if total > capacity:
-            return time
+            return per_weight
     return None

@@ -171,7 +171,7 @@ class OnlineEngine(Guarded):
         arrival = cast(task.arrival)
         deadline = arrival + cast(task.deadline)
         key = self._rank(deadline), self._submissions
-        return QueuedTask(key, task.id, arrival, cast(load), deadline)
+        return QueuedTask(key, task.id, arrival, cast(load), deadline, cast(task.weight))
 
     def _rank(self, deadline: Number) -> Number:
         """Return what the next task is planned in the order of."""

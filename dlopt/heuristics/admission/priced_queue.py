@@ -87,7 +87,8 @@ class PricedQueue(PlannedQueue):
         """Accept a task that arrives now, or return why not; in either case forecast with it."""
         refused = super().try_admit(new)
         times = self._times_alone(new)
-        self.prices.observe(ForecastTask(new.arrival, new.deadline - new.arrival, times))
+        relative = new.deadline - new.arrival
+        self.prices.observe(ForecastTask(new.arrival, relative, times, new.weight))
         return refused
 
     def _replan(
@@ -104,7 +105,7 @@ class PricedQueue(PlannedQueue):
         before, after = self._times_of(self.waiting[at:]), self._times_of(plan)
         required = ResourceTimes(after.channel - before.channel, after.nodes - before.nodes)
         promised = self._promised(new.arrival, horizon)
-        over = self.prices.excess(required, promised, new.arrival)
+        over = self.prices.excess(required, promised, new.arrival, new.weight)
         return found if over is None else Rejection(new, DeadlineMiss(over, "price"))
 
     def _times_alone(self, task: QueuedTask) -> ResourceTimes:

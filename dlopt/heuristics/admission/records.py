@@ -19,6 +19,7 @@ class QueuedTask(NamedTuple):
     load: Number
     deadline: Number
     """Absolute."""
+    weight: Number = 1
 
 
 class Placement(NamedTuple):

@@ -97,7 +97,7 @@ def saved_content(saved: SavedPlanner, cast: NumberField) -> PlannerContent:
 
 def plain_task(task: QueuedTask, plain: Callable[[Number], Number | str]) -> PlainData:
     """Return a waiting task with its numbers as `plain` says them."""
-    return {
+    data: PlainData = {
         "task": task.id,
         "number": task.key[1],
         "rank": plain(task.key[0]),
@@ -105,28 +105,35 @@ def plain_task(task: QueuedTask, plain: Callable[[Number], Number | str]) -> Pla
         "load": plain(task.load),
         "deadline": plain(task.deadline),
     }
+    return data | _plain_weight(task.weight)
 
 
 def queued_task(saved: SavedTask, cast: NumberField) -> QueuedTask:
     """Return a waiting task in the numbers that its planner computes in."""
-    times = map(cast, (saved.arrival, saved.load, saved.deadline))
-    return QueuedTask((saved.rank, saved.number), saved.task, *times)
+    numbers = map(cast, (saved.arrival, saved.load, saved.deadline, saved.weight))
+    return QueuedTask((saved.rank, saved.number), saved.task, *numbers)
 
 
 def plain_forecast_task(task: ForecastTask) -> PlainData:
     """Return a task of a forecast as `json.dumps` takes it."""
-    return {
+    data: PlainData = {
         "arrival": plain_number(task.arrival),
         "deadline": plain_number(task.deadline),
         "channel": plain_number(task.times.channel),
         "nodes": plain_number(task.times.nodes),
     }
+    return data | _plain_weight(task.weight)
 
 
 def forecast_task(saved: SavedForecastTask, cast: NumberField) -> ForecastTask:
     """Return a task of a forecast in the numbers that its prices are computed in."""
     times = ResourceTimes(cast(saved.channel), cast(saved.nodes))
-    return ForecastTask(cast(saved.arrival), cast(saved.deadline), times)
+    return ForecastTask(cast(saved.arrival), cast(saved.deadline), times, cast(saved.weight))
+
+
+def _plain_weight(weight: Number) -> PlainData:
+    """Return the weight of a task under its name, unless it is 1."""
+    return {} if weight == 1 else {"weight": plain_number(weight)}
 
 
 def _unchanged(number: Number) -> Number:

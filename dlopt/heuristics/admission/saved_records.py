@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
 from annotated_types import Ge
@@ -33,6 +33,7 @@ class SavedTask(Record):
         What of it is still to be sent.
     deadline : Number
         Absolute.
+    weight : Number, default 1
     """
 
     task: str
@@ -41,6 +42,7 @@ class SavedTask(Record):
     arrival: NonNegative
     load: Positive
     deadline: NonNegative
+    weight: Positive = field(default=1, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +117,7 @@ class SavedForecastTask(Record):
     deadline: NonNegative
     channel: NonNegative
     nodes: NonNegative
+    weight: Positive = 1
 
 
 @dataclass(frozen=True, slots=True)

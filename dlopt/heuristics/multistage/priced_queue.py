@@ -77,7 +77,8 @@ class PricedMultiStageQueue(MultiStageQueue):
         refused = super().try_admit(new)
         if self._node_count:
             times = self._times_of(new.load)
-            self.prices.observe(ForecastTask(new.arrival, new.deadline - new.arrival, times))
+            relative = new.deadline - new.arrival
+            self.prices.observe(ForecastTask(new.arrival, relative, times, new.weight))
         return refused
 
     def _find_plan(self, new: QueuedTask) -> Replanning | Rejection:
@@ -86,7 +87,7 @@ class PricedMultiStageQueue(MultiStageQueue):
         if isinstance(found, Rejection) or not horizon:
             return found
         promised = self._promised(found.begun, new.arrival, new.arrival + horizon)
-        over = self.prices.excess(self._times_of(new.load), promised, new.arrival)
+        over = self.prices.excess(self._times_of(new.load), promised, new.arrival, new.weight)
         return found if over is None else Rejection(new, DeadlineMiss(over, "price"))
 
     @property

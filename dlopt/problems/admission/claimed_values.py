@@ -52,7 +52,8 @@ def claimed_value(instance: Instance, solution: Solution, name: str) -> Number:
     ]
     if name == "accepted":
         return len(good)
-    return simplest(sum((exact(tasks[task].load) for task in good), Fraction(0)))
+    field = "weight" if name == "accepted-weight" else "load"
+    return simplest(sum((exact(getattr(tasks[task], field)) for task in good), Fraction(0)))
 
 
 def _utilization(instance: Instance, solution: Solution) -> Fraction:

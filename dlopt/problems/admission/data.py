@@ -33,13 +33,19 @@ class Task(Record):
     remaining : Number, optional
         What of the load is still to be planned, for a task that arrived before ``now``. By
         default the load without its committed chunks.
+    weight : Number, default 1
+        Value of accepting the task, for the objective ``accepted-weight`` and for bid prices;
+        positive.
     """
+
+    LATER_FIELDS = frozenset({"weight"})
 
     id: str
     arrival: NonNegative
     load: Positive
     deadline: NonNegative
     remaining: NonNegative | None = None
+    weight: Positive = 1
 
     @classmethod
     def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
@@ -152,9 +158,26 @@ class Instance(Header["Solution"]):
         return remaining_of(self)
 
     @property
+    def weights(self) -> tuple[Number, ...] | None:
+        """The weights of the tasks, in their order; None if they are all 1."""
+        return weights_of(self.tasks)
+
+    @property
     def promised(self) -> frozenset[str]:
         """Identities of the tasks that arrived before `now`, which are accepted already."""
         return frozenset(task.id for task in self.tasks if is_less(task.arrival, self.now))
+
+
+def weights_of(tasks: Iterable[Task]) -> tuple[Number, ...] | None:
+    """Return the weights of tasks; None if they are all 1.
+
+    Examples
+    --------
+    >>> weights_of([Task("a", 0, 1, 4), Task("b", 0, 1, 4, weight=2)])
+    (1, 2)
+    """
+    weights = tuple(task.weight for task in tasks)
+    return weights if any(weight != 1 for weight in weights) else None
 
 
 @dataclass(frozen=True, slots=True)

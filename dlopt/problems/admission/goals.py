@@ -10,6 +10,9 @@ from dlopt.result import Objective
 OBJECTIVES: Mapping[str, Objective] = {
     "accepted": Objective("accepted", "max"),
     "accepted-load": Objective("accepted-load", "max"),
+    "accepted-weight": Objective(
+        "accepted-weight", "max", shown_with="weights", equal_to="accepted"
+    ),
     "reject-ratio": Objective("reject-ratio", "min", shown_in_comparison=False),
     "utilization": Objective("utilization", "max"),
     "misses": Objective("misses", "min", shown_in_comparison=False),

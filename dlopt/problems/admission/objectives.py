@@ -20,11 +20,11 @@ def objective(instance: Instance, solution: Solution, name: str = "accepted") ->
     solution : Solution
     name : str
         ``accepted``: how many tasks are accepted and, where no deadline was promised, done by
-        their deadlines nevertheless. ``accepted-load``: the load of these. ``reject-ratio``:
-        rejected tasks by all tasks. ``utilization``: the share of the time of all nodes, from
-        the first arrival (or `now`) to the last absolute deadline, in which they receive or
-        compute chunks of the plan. ``misses``: tasks accepted without a promise that end after
-        their deadlines.
+        their deadlines nevertheless. ``accepted-load``, ``accepted-weight``: the load, and the
+        weight, of these. ``reject-ratio``: rejected tasks by all tasks. ``utilization``: the share
+        of the time of all nodes, from the first arrival (or `now`) to the last absolute deadline,
+        in which they receive or compute chunks of the plan. ``misses``: tasks accepted without a
+        promise that end after their deadlines.
 
     Examples
     --------
@@ -40,6 +40,8 @@ def objective(instance: Instance, solution: Solution, name: str = "accepted") ->
         return len(outcomes.served)
     if name == "accepted-load":
         return simplest(sum((exact(task.load) for task in outcomes.served), Fraction(0)))
+    if name == "accepted-weight":
+        return simplest(sum((exact(task.weight) for task in outcomes.served), Fraction(0)))
     if name == "reject-ratio":
         return Fraction(len(outcomes.rejected), len(instance.tasks))
     if name == "utilization":

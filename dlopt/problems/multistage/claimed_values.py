@@ -26,7 +26,7 @@ def claimed_value(instance: Instance, solution: Solution, name: str) -> Number:
     >>> [str(claimed_value(instance, plan, name)) for name in ("accepted", "reject-ratio")]
     ['5', '1/2']
     """
-    loads = {task.id: exact(task.load) for task in instance.tasks}
+    known = {task.id: task for task in instance.tasks}
     tasks = [decision.task for decision in solution.decisions if decision.accepted]
     grants = [grant for grant in solution.grants if grant.accepted]
     if name == "utilization":
@@ -35,7 +35,9 @@ def claimed_value(instance: Instance, solution: Solution, name: str) -> Number:
         asked = len(instance.tasks) + len(instance.reservations)
         return Fraction(asked - len(tasks) - len(grants), asked)
     if name == "accepted-load":
-        return simplest(sum((loads[task] for task in tasks), Fraction(0)))
+        return simplest(sum((exact(known[task].load) for task in tasks), Fraction(0)))
+    if name == "accepted-weight":
+        return simplest(sum((exact(known[task].weight) for task in tasks), Fraction(0)))
     if name == "accepted":
         total = exact(instance.task_weight) * len(tasks)
         return simplest(total + exact(instance.reservation_weight) * len(grants))

@@ -13,7 +13,7 @@ from dlopt.aliases import renamed_property
 from dlopt.arithmetic import Number, is_exact, is_less, shown
 from dlopt.errors import Fault
 from dlopt.problems import validated_record
-from dlopt.problems.admission.data import Chunk, Commitment, Decision, Task
+from dlopt.problems.admission.data import Chunk, Commitment, Decision, Task, weights_of
 from dlopt.problems.admission.data import Instance as Stream
 from dlopt.problems.admission.initial_state import later_of
 from dlopt.problems.admission.state_times import channel_free_of, free_times_of
@@ -154,6 +154,11 @@ class Instance(Header["Solution"]):
     def exact(self) -> bool:
         """Whether no number of the instance is a float, so that answers are exact."""
         return is_exact(numbers_of(self))
+
+    @property
+    def weights(self) -> tuple[Number, ...] | None:
+        """The weights of the tasks, in their order; None if they are all 1."""
+        return weights_of(self.tasks)
 
     @property
     def promised(self) -> frozenset[str]:

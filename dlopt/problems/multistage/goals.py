@@ -12,6 +12,9 @@ OBJECTIVES: Mapping[str, Objective] = {
     "accepted-tasks": Objective("accepted-tasks", "max"),
     "accepted-reservations": Objective("accepted-reservations", "max"),
     "accepted-load": Objective("accepted-load", "max", shown_in_comparison=False),
+    "accepted-weight": Objective(
+        "accepted-weight", "max", shown_with="weights", equal_to="accepted-tasks"
+    ),
     "reject-ratio": Objective("reject-ratio", "min", shown_in_comparison=False),
     "utilization": Objective("utilization", "max"),
 }

@@ -20,10 +20,10 @@ def objective(instance: Instance, solution: Solution, name: str = "accepted") ->
     name : str
         ``accepted``: accepted tasks times `task_weight`, and accepted reservations times
         `reservation_weight`. ``accepted-tasks``, ``accepted-reservations``: how many.
-        ``accepted-load``: the load of accepted tasks. ``reject-ratio``: what is rejected, of
-        tasks and reservations, by all of them. ``utilization``: the share of the time of all
-        nodes, from the first arrival (or `now`) to the last deadline or end of a reservation, in
-        which they are reserved, receive or compute.
+        ``accepted-load``, ``accepted-weight``: the load, and the weight, of accepted tasks.
+        ``reject-ratio``: what is rejected, of tasks and reservations, by all of them.
+        ``utilization``: the share of the time of all nodes, from the first arrival (or `now`) to
+        the last deadline or end of a reservation, in which they are reserved, receive or compute.
 
     Examples
     --------
@@ -53,6 +53,8 @@ def objective(instance: Instance, solution: Solution, name: str = "accepted") ->
         return len(reservations)
     if name == "accepted-load":
         return simplest(sum((exact(task.load) for task in tasks), Fraction(0)))
+    if name == "accepted-weight":
+        return simplest(sum((exact(task.weight) for task in tasks), Fraction(0)))
     if name == "reject-ratio":
         all_of_them = len(instance.tasks) + len(instance.reservations)
         return 1 - Fraction(len(tasks) + len(reservations), all_of_them)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -41,7 +41,7 @@ def build(choices: Choices, size: Size = SMALL) -> Instance:
         made.append(_task(choices, f"t{index}", arrival, nodes))
     ready, channel = state(choices, nodes.nodes)
     now, sent, tasks = busy(choices, made, nodes.nodes, size)
-    return Instance(nodes, tasks, now, ready, channel, sent)
+    return Instance(nodes, weighted(choices, tasks, size), now, ready, channel, sent)
 
 
 def state(choices: Choices, nodes: int, one_in: int = 4) -> tuple[tuple[int, ...], int]:
@@ -80,6 +80,15 @@ def busy(
         node, end = choices.integer(0, nodes - 1), now + choices.integer(0, 3)
         sent.append(Commitment("earlier", node, 0, choices.integer(1, 2), end))
     return now, tuple(sent), tuple(left)
+
+
+def weighted(choices: Choices, tasks: Iterable[Task], size: Size) -> tuple[Task, ...]:
+    """Return the tasks, in some instances with weights that differ."""
+    if not rare(choices, size, 6):
+        return tuple(tasks)
+    return tuple(
+        replace(task, weight=choices.number([1, 2, 3, 10, Fraction(1, 2)])) for task in tasks
+    )
 
 
 def _task(choices: Choices, name: str, arrival: Number, nodes: Cluster) -> Task:

@@ -10,7 +10,7 @@ from dlopt.arithmetic import Number
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.multistage import Instance, Reservation, Task
 from dlopt.verify.choice_sequence import Choices
-from dlopt.verify.instance_builders.admission import busy, state
+from dlopt.verify.instance_builders.admission import busy, state, weighted
 from dlopt.verify.instance_builders.size_limits import GAPS, SMALL, Size, heterogeneous, rare
 
 _DEADLINES: tuple[int, ...] = (1, 0, *range(2, 11))
@@ -38,6 +38,7 @@ def build(choices: Choices, size: Size = SMALL) -> Instance:
             weights = choices.integer(0, 3), choices.integer(0, 3)
         wanted = tuple(_varied(choices, one) for one in wanted)
     wanted = tuple(_named(one) if one.arrival < now else one for one in wanted)
+    tasks = weighted(choices, tasks, size)
     return Instance(cluster, tasks, wanted, now, ready, channel, sent, *weights)
 
 

@@ -15,30 +15,38 @@ from dlopt.heuristics.admission.bid_prices import (
 )
 
 F = Fraction
-times = st.lists(st.integers(1, 9), min_size=1, max_size=9).map(sorted)
+
+
+@st.composite
+def weighted_times(draw):
+    """Return what tasks take for a unit of weight, ascending, and in all."""
+    pairs = draw(st.lists(st.tuples(st.integers(1, 9), st.integers(1, 4)), min_size=1, max_size=9))
+    return sorted((F(time, weight), time) for time, weight in pairs)
+
+
 IDLE = ResourceTimes(0, 0)
 
 
 def most_accepted(needed, capacity):
-    """Return the optimum of the fluid program: the smallest tasks, the last of them in part."""
-    accepted, left = F(0), F(capacity)
-    for time in needed:
+    """Return the optimum of the fluid program: the cheapest tasks, the last of them in part."""
+    weight, left = F(0), F(capacity)
+    for per_weight, time in needed:
         share = min(F(1), left / time)
-        accepted, left = accepted + share, left - share * time
-    return accepted
+        weight, left = weight + share * time / per_weight, left - share * time
+    return weight
 
 
-@given(times, st.integers(0, 50))
+@given(weighted_times(), st.integers(0, 50))
 def test_the_price_is_an_optimal_dual_value(needed, capacity):
     """Weak duality bounds the optimum for every price; for this one with equality."""
     critical = critical_time(needed, capacity)
-    price = 0 if critical is None else F(1, critical)
-    dual = price * capacity + sum(max(0, 1 - price * time) for time in needed)
-    assert dual == most_accepted(needed, capacity)
-    assert (critical is None) == (sum(needed) <= capacity)
+    price = 0 if critical is None else 1 / critical
+    values = (max(0, time / per_weight - price * time) for per_weight, time in needed)
+    assert price * capacity + sum(values) == most_accepted(needed, capacity)
+    assert (critical is None) == (sum(time for _, time in needed) <= capacity)
 
 
-@given(times, st.integers(-9, 50), st.integers(0, 9))
+@given(weighted_times(), st.integers(-9, 50), st.integers(0, 9))
 def test_more_capacity_lowers_the_price(needed, capacity, more):
     before, after = critical_time(needed, capacity), critical_time(needed, capacity + more)
     assert after is None or (before is not None and before <= after)
@@ -96,6 +104,34 @@ def test_at_the_beginning_the_span_is_that_of_the_deadlines():
     assert prices.excess(ResourceTimes(9, 0), IDLE, 0) is None  # 12 of 14
     prices.observe(ForecastTask(0, 10, ResourceTimes(3, 0)))
     assert prices.excess(ResourceTimes(9, 0), IDLE, 0) == 6
+
+
+def test_a_heavy_task_may_take_more():
+    """Twenty tasks of weight 2 take 3 units, as twenty of weight 1 take 1; of 40 units 56 count."""
+    prices = BidPrices()
+    for arrival in range(40):
+        heavy = arrival % 2
+        times = ResourceTimes(F(3 if heavy else 1), F(0))
+        prices.observe(ForecastTask(F(arrival), F(10), times, F(1 + heavy)))
+    assert [prices.excess(ResourceTimes(3, 0), IDLE, F(40), weight) for weight in (1, 2)] == [
+        F(3, 2),
+        None,
+    ]
+    assert prices.excess(ResourceTimes(4, 0), IDLE, F(40), F(2)) == 1
+    light = forecast(channel=(1, 3) * 20, nodes=(0, 0) * 20)
+    assert light.excess(ResourceTimes(3, 0), IDLE, F(40)) is None
+
+
+@given(st.lists(st.tuples(st.integers(1, 9), st.integers(1, 4)), min_size=12, max_size=20))
+def test_prices_do_not_depend_on_the_unit_of_weight(tasks):
+    plain, scaled = BidPrices(), BidPrices()
+    for arrival, (time, weight) in enumerate(tasks):
+        times = ResourceTimes(F(time), F(time, 2))
+        plain.observe(ForecastTask(F(arrival), F(3), times, F(weight)))
+        scaled.observe(ForecastTask(F(arrival), F(3), times, F(7 * weight)))
+    for needed in (1, 4, 9):
+        asked, now = ResourceTimes(F(needed), F(needed)), F(len(tasks))
+        assert plain.excess(asked, IDLE, now, F(2)) == scaled.excess(asked, IDLE, now, F(14))
 
 
 def test_the_oldest_arrivals_are_removed(monkeypatch):

@@ -171,6 +171,36 @@ def test_small_tasks_are_not_lost_for_large_ones(base):
     assert solve(instance, base or "edf-iit-2").value <= 20
 
 
+def weighted(weight_of_large):
+    return tuple(
+        replace(task, weight=weight_of_large) if task.id.startswith("large") else task
+        for task in SMALL_AND_LARGE
+    )
+
+
+@pytest.mark.parametrize("exact_numbers", [True, False])
+def test_large_tasks_are_accepted_if_their_weights_pay_for_them(exact_numbers):
+    """A large task takes the time of six small ones: it must have as much weight."""
+    accepted = {}
+    for weight in (1, 5, 7):
+        head = Admission(ONE_NODE, "priced", exact_numbers=exact_numbers)
+        names = [head.submit(task).accepted and task.id for task in weighted(weight)]
+        accepted[weight] = sum(str(name).startswith("large") for name in names)
+    assert accepted == {1: 0, 5: 0, 7: 7}
+
+
+@pytest.mark.parametrize("base", BASES)
+def test_the_unit_of_weight_changes_no_decision(base):
+    stream = random_stream(5, nodes=8, tasks=60, number=exact, setup=True, load=2)
+    engines = [stream.engine(f"priced-{base}") for _ in range(3)]
+    for number, task in enumerate(stream.tasks):
+        weights = F(1 + number % 3), F(1 + number % 3, 7), F(1)
+        pairs = zip(engines, weights, strict=True)
+        found = [engine.submit(replace(task, weight=weight)) for engine, weight in pairs]
+        assert found[0] == found[1]
+    assert engines[0].decisions != engines[2].decisions
+
+
 def test_prices_follow_a_load_that_changes():
     """Heavy, light, and heavy again: while it is light, the large ones are accepted."""
 
@@ -287,11 +317,12 @@ def test_no_offers():
 
 @pytest.mark.parametrize("exact_numbers", [True, False])
 def test_a_restored_book_has_the_same_prices(exact_numbers):
-    head = Admission(ONE_NODE, "priced", exact_numbers=exact_numbers)
-    for task in SMALL_AND_LARGE[:40]:
+    head, tasks = Admission(ONE_NODE, "priced", exact_numbers=exact_numbers), weighted(F(9, 2))
+    for task in tasks[:40]:
         head.submit(task)
     again = Admission.restore(json.loads(json.dumps(head.snapshot())))
-    answers = [(head.submit(task), again.submit(task)) for task in SMALL_AND_LARGE[40:]]
+    assert again.snapshot() == head.snapshot()
+    answers = [(head.submit(task), again.submit(task)) for task in tasks[40:]]
     assert all(one == two for one, two in answers)
     assert "price" in {one.of for one, _ in answers}
     assert again.snapshot() == head.snapshot()

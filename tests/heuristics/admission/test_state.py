@@ -140,7 +140,9 @@ def test_a_stream_in_one_go_or_one_by_one(given_stream):
         assert found.reason == (f"first rejection: {rejected[0]}" if rejected else None)
 
 
-@pytest.mark.parametrize("goal", ["accepted", "accepted-load", "reject-ratio", "utilization"])
+@pytest.mark.parametrize(
+    "goal", ["accepted", "accepted-load", "accepted-weight", "reject-ratio", "utilization"]
+)
 def test_every_objective(goal):
     for name in ("edf-iit-2", "mcdf"):
         found = solve(BUSY, name, objective=goal)

@@ -60,12 +60,17 @@ def test_two_nodes_that_differ_are_brute_force(instance):
 @pytest.mark.property
 @FEW
 @given(admission(most=2, tasks=2))
-def test_the_load_and_the_ratio_are_brute_force_too(instance):
+def test_load_weight_and_ratio_are_brute_force_too(instance):
     load = oracle.most(instance, lambda task: task.load)
     found = exact_plan(instance, objective="accepted-load")
     assert (found.status, found.value) == (Status.OPTIMAL, load)
     assert objective(instance, found.solution, "accepted-load") == load
     assert bound_fluid(instance, objective="accepted-load").bound >= load
+    weight = oracle.most(instance, lambda task: task.weight)
+    found = exact_plan(instance, objective="accepted-weight")
+    assert (found.status, found.value) == (Status.OPTIMAL, weight)
+    assert objective(instance, found.solution, "accepted-weight") == weight
+    assert bound_window(instance, objective="accepted-weight").bound >= weight
     ratio = exact_plan(instance, objective="reject-ratio")
     rejected = len(instance.tasks) - oracle.most(instance)
     assert ratio.value == ratio.bound == Fraction(rejected, len(instance.tasks))
@@ -92,7 +97,7 @@ def test_no_plan_is_beyond_a_bound(data):
     assert violations(instance, plan) == ()
     value = objective(instance, plan)
     assert bound_fluid(instance, relax=True).bound >= bound_fluid(instance).bound >= value
-    for name in ("accepted-load", "reject-ratio"):
+    for name in ("accepted-load", "accepted-weight", "reject-ratio"):
         sign = -1 if name == "reject-ratio" else 1
         bound = bound_fluid(instance, objective=name).bound
         assert sign * bound >= sign * objective(instance, plan, name)

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pulp
 import pytest
 
-from dlopt import compare, solve
+from dlopt import compare, load, solve
 from dlopt.backends.pulp import Outcome
 from dlopt.errors import NotApplicableError, SolverError
 from dlopt.models.admission import cpsat, feasibility, search, sequencing_milp
@@ -139,6 +139,22 @@ def test_promises_that_cannot_be_kept_are_infeasible():
     found = exact_plan(instance)
     assert (found.status, found.solution, found.bound) == (Status.INFEASIBLE, None, None)
     assert "promised tasks: minimum maximum lateness Lmax = 1/3" in found.reason
+
+
+@pytest.mark.parametrize("unit", [1, Fraction(1, 7), 0.1])
+def test_what_is_accepted_has_the_largest_weight(unit):
+    """Three tasks of weight 1 fit; or one of weight 5, and one of the others."""
+    shipped = load("admission/weights-that-differ")
+    tasks = tuple(replace(task, weight=unit * task.weight) for task in shipped.tasks)
+    instance = replace(shipped, tasks=tasks)
+    found = solve(instance, objective="accepted-weight", limits=Limits(work=1_000))
+    assert found.status is Status.OPTIMAL
+    assert found.value == found.bound == pytest.approx(6 * unit)
+    assert type(found.value) is (float if isinstance(unit, float) else type(6 * unit))
+    heavy = next(task for task in tasks if task.weight > unit)
+    served = {chunk.task for chunk in found.solution.chunks}
+    assert heavy.id in served and len(served) == 2
+    assert solve(instance).value == 3
 
 
 def test_floats():

@@ -63,6 +63,7 @@ def test_weights_count(instance, weight):
     instance = replace(instance, task_weight=weight)
     assert_agreement(instance)
     load = oracle.most(instance, lambda task: task.load, lambda one: 0)
+    worth = oracle.most(instance, lambda task: task.weight, lambda one: 0)
     tasks = oracle.most(instance, lambda task: 1, lambda one: 0)
     held = oracle.most(instance, lambda task: 0, lambda one: 1)
     both = oracle.most(instance, lambda task: 1, lambda one: 1)
@@ -70,6 +71,7 @@ def test_weights_count(instance, weight):
     everything = len(instance.tasks) + len(instance.reservations)
     for name, most in (
         ("accepted-load", load),
+        ("accepted-weight", worth),
         ("accepted-tasks", tasks),
         ("accepted-reservations", held),
         ("reject-ratio", 1 - Fraction(both, everything)),
@@ -113,7 +115,8 @@ def test_no_plan_is_beyond_a_bound(data):
     """Plans of any kind, laid out by chance: the fluid bound holds for them all."""
     instance, plan = data
     assert violations(instance, plan) == ()
-    for name in ("accepted", "accepted-load", "accepted-reservations", "reject-ratio"):
+    goals = ("accepted", "accepted-load", "accepted-weight", "accepted-reservations")
+    for name in (*goals, "reject-ratio"):
         sign, value = -1 if name == "reject-ratio" else 1, objective(instance, plan, name)
         strict = bound_fluid(instance, objective=name).bound
         relaxed = bound_fluid(instance, objective=name, relax=True).bound

@@ -349,7 +349,7 @@ def queue_key(entry: QueueEntry) -> QueueKey:
 def stored_tasks(entries: Iterable[QueueEntry]) -> tuple[StoredTask, ...]:
     """Return waiting tasks with the rests of their loads."""
     return tuple(
-        StoredTask(QueuedTask(task.key, task.id, task.arrival, entry.remaining, task.deadline))
+        StoredTask(task._replace(load=entry.remaining))
         for entry in entries
         for task in (entry.task,)
     )
