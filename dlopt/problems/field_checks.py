@@ -192,7 +192,7 @@ def _limited(check: Check, tests: Sequence[Test]) -> Check:
     return limited
 
 
-def _truth_value(value: Any, path: str, faults: list[Fault]) -> Any:
+def _truth_value(value: object, path: str, faults: list[Fault]) -> object:
     truth = arithmetic.converted(value)
     if isinstance(truth, bool):
         return truth
@@ -200,7 +200,7 @@ def _truth_value(value: Any, path: str, faults: list[Fault]) -> Any:
     return INVALID
 
 
-def _text(value: Any, path: str, faults: list[Fault]) -> Any:
+def _text(value: object, path: str, faults: list[Fault]) -> object:
     if isinstance(value, str):
         return str.__str__(value)  # NumPy has texts of its own
     faults.append(Fault(path, value, "must be a text"))
