@@ -8,6 +8,9 @@ import pickle
 import selectors
 import struct
 import subprocess
+import threading
+import time
+from math import inf
 from typing import IO, Any
 
 _LENGTH_HEADER = struct.Struct("!Q")
@@ -50,24 +53,51 @@ async def receive_async(pipe: asyncio.StreamReader) -> Any:
         raise EOFError from error
 
 
-def request(worker: subprocess.Popen[bytes], message: object) -> Any:
+def request(
+    worker: subprocess.Popen[bytes], message: object, timeout_s: float | None = None
+) -> Any:
     """Send a message to a worker, and return its answer.
 
     A worker that has ended has no answer, even if something that it has started lives on and
     holds the pipes open.
 
+    Parameters
+    ----------
+    worker : subprocess.Popen
+    message : object
+    timeout_s : float, optional
+        Seconds in which the answer must be there.
+
     Raises
     ------
+    TimeoutError
+        If there is no answer in time.
     EOFError, OSError
-        If there is no answer.
+        If there will be none.
     """
     if os.name != "posix":  # pragma: no cover - no forks, and no waiting for pipes
-        assert worker.stdin is not None and worker.stdout is not None
+        return _request_blocking(worker, message, timeout_s)
+    deadline = inf if timeout_s is None else time.monotonic() + timeout_s
+    _write_watching(worker, _frame(message), deadline)
+    (size,) = _LENGTH_HEADER.unpack(_read_watching(worker, _LENGTH_HEADER.size, deadline))
+    return pickle.loads(_read_watching(worker, size, deadline))
+
+
+def _request_blocking(
+    worker: subprocess.Popen[bytes], message: object, timeout_s: float | None
+) -> object:  # pragma: no cover - Windows
+    assert worker.stdin is not None and worker.stdout is not None
+    longest = threading.TIMEOUT_MAX
+    timer = threading.Timer(longest if timeout_s is None else min(timeout_s, longest), worker.kill)
+    timer.daemon = True
+    timer.start()
+    try:
         send(worker.stdin, message)
         return receive(worker.stdout)
-    _write_watching(worker, _frame(message))
-    (size,) = _LENGTH_HEADER.unpack(_read_watching(worker, _LENGTH_HEADER.size))
-    return pickle.loads(_read_watching(worker, size))
+    except (OSError, EOFError) as error:
+        raise TimeoutError if timer.finished.is_set() else error from error
+    finally:
+        timer.cancel()
 
 
 def _frame(message: object) -> bytes:
@@ -82,13 +112,13 @@ def _read(pipe: IO[bytes], size: int) -> bytes:
     return data
 
 
-def _read_watching(worker: subprocess.Popen[bytes], size: int) -> bytes:
+def _read_watching(worker: subprocess.Popen[bytes], size: int, deadline: float) -> bytes:
     assert worker.stdout is not None
     handle, data = worker.stdout.fileno(), bytearray()
     with selectors.DefaultSelector() as ready:
         ready.register(handle, selectors.EVENT_READ)
         while len(data) < size:
-            _wait(ready, worker)
+            _wait(ready, worker, deadline)
             more = os.read(handle, min(size - len(data), _MAX_CHUNK_BYTES))
             if not more:
                 raise EOFError
@@ -96,19 +126,21 @@ def _read_watching(worker: subprocess.Popen[bytes], size: int) -> bytes:
     return bytes(data)
 
 
-def _write_watching(worker: subprocess.Popen[bytes], data: bytes) -> None:
+def _write_watching(worker: subprocess.Popen[bytes], data: bytes, deadline: float) -> None:
     assert worker.stdin is not None
     handle, rest = worker.stdin.fileno(), memoryview(data)
     os.set_blocking(handle, False)
     with selectors.DefaultSelector() as ready:
         ready.register(handle, selectors.EVENT_WRITE)
         while rest:
-            _wait(ready, worker)
+            _wait(ready, worker, deadline)
             rest = rest[os.write(handle, rest[:_MAX_CHUNK_BYTES]) :]
 
 
-def _wait(ready: selectors.BaseSelector, worker: subprocess.Popen[bytes]) -> None:
+def _wait(ready: selectors.BaseSelector, worker: subprocess.Popen[bytes], deadline: float) -> None:
     """Wait until a pipe is ready; raise `EOFError` if the worker has ended and it is not."""
-    while not ready.select(_POLL_INTERVAL_S):
+    while not ready.select(max(0.0, min(_POLL_INTERVAL_S, deadline - time.monotonic()))):
+        if time.monotonic() >= deadline:  # what is there at the same moment has come in time
+            raise TimeoutError
         if worker.poll() is not None and not ready.select(0):
             raise EOFError

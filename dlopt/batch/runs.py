@@ -14,7 +14,7 @@ from dlopt.batch.records import ACCEPTED, Failure, Record, RunKey
 from dlopt.certificate_files import certificate_text, check_own_certificate
 from dlopt.errors import DloptError, NotApplicableError, described, shortened
 from dlopt.problems.validated_record import Header
-from dlopt.result import Result
+from dlopt.result import Result, Status
 from dlopt.version import __version__
 
 _DRAWING_TIME_S = 60.0
@@ -60,17 +60,13 @@ class Run:
         drawing, certificate = self.picture, self.certificate
         return self.hard_timeout_s + _DRAWING_TIME_S * drawing + _CERTIFICATE_TIME_S * certificate
 
+    def record(self, status: Status | Failure) -> Record:
+        """Return the record of the run, without what its result adds."""
+        return Record(self.key, self.instance, self.family, self.kind, self.claim, status)
+
     def failure_record(self, status: Failure, reason: str) -> Record:
         """Return the record of a run that has no result."""
-        return Record(
-            self.key,
-            self.instance,
-            self.family,
-            self.kind,
-            self.claim,
-            status,
-            reason=shortened(reason),
-        )
+        return replace(self.record(status), reason=shortened(reason))
 
 
 class Reply(NamedTuple):
@@ -132,13 +128,8 @@ def _unpickle(payload: bytes) -> Header:
 
 
 def _record_of(run: Run, result: Result[object]) -> Record:
-    return Record(
-        run.key,
-        run.instance,
-        run.family,
-        run.kind,
-        run.claim,
-        result.status,
+    return replace(
+        run.record(result.status),
         value=result.value,
         bound=result.bound,
         plan_class=result.plan_class,

@@ -61,7 +61,6 @@ class Worker:
         self._closed = False
         self._lock = threading.Lock()
         self._in_use = threading.RLock()  # whoever holds it uses the pipes
-        self._asked = self._late = False
 
     @property
     def process(self) -> subprocess.Popen[bytes] | None:
@@ -82,19 +81,14 @@ class Worker:
             return reply
         if process is None:
             return Reply(run.failure_record(Failure.CRASHED, "cancelled: the batch was ended"))
-        timer = self._start_timer(process, run.total_timeout_s)
         try:
-            reply = request(process, run)
-            late = self._stop_timer(timer)
-        except (OSError, EOFError):
-            late = self._stop_timer(timer)
-            reply = Reply(
-                run.failure_record(Failure.TIMEOUT, f"ended after {run.total_timeout_s:g} s")
-                if late
-                else self._crashed(run)
-            )
+            reply = request(process, run, run.total_timeout_s)
+        except TimeoutError:
+            reason = f"ended after {run.total_timeout_s:g} s"
+            reply = Reply(run.failure_record(Failure.TIMEOUT, reason))
             self._end()
-        if late:
+        except (OSError, EOFError):
+            reply = Reply(self._crashed(run))
             self._end()
         if reply.record.status is Failure.OUT_OF_MEMORY:
             self._end()  # what is left of its memory may not be enough for the next run
@@ -120,33 +114,6 @@ class Worker:
             request(process.child, self._setting)
         process.clear_stderr()
         return process.child
-
-    def _start_timer(
-        self, process: subprocess.Popen[bytes], total_timeout_s: float | None
-    ) -> threading.Timer | None:
-        """End the process after a time, unless `_stop_timer` is called before."""
-        self._asked, self._late = True, False
-        if total_timeout_s is None:
-            return None
-
-        def overrun() -> None:
-            with self._lock:  # an answer that is here at the same moment has come in time
-                if self._asked:
-                    self._late = True
-                    process.kill()
-
-        timer = threading.Timer(min(total_timeout_s, threading.TIMEOUT_MAX), overrun)
-        timer.daemon = True
-        timer.start()
-        return timer
-
-    def _stop_timer(self, timer: threading.Timer | None) -> bool:
-        """Stop watching; return whether the process was ended for its time."""
-        with self._lock:
-            self._asked = False
-        if timer is not None:
-            timer.cancel()
-        return self._late
 
     def _crashed(self, run: Run) -> Record:
         process = self._process

@@ -10,17 +10,17 @@ from typing import TypeVar, Unpack
 
 from dlopt.client.errors import UnreachableServiceError
 from dlopt.client.event_stream import EventParser
-from dlopt.client.http_io import HttpIO
+from dlopt.client.http_io import HttpIO, httpx
 from dlopt.client.http_messages import (
     ChangeOptions,
     HttpRequest,
-    HttpResponse,
     Reply,
     error_of,
     reply_of,
     request_of,
 )
 from dlopt.client.retry_policy import RetryPolicy
+from dlopt.errors import DloptError
 from dlopt.service_api.job_records import JobEvent
 from dlopt.service_api.json_data import Json
 
@@ -67,16 +67,18 @@ class ServiceConnection:
         request = request_of(operation, arguments, **options)
         return reply_of(request, await self._answer_to(request), record)
 
-    async def _answer_to(self, request: HttpRequest) -> HttpResponse:
+    async def _answer_to(self, request: HttpRequest) -> httpx.Response:
+        is_repeatable = request.operation.is_repeatable
         for attempt in itertools.count(1):
-            outcome = await self.io.send(request)
-            if isinstance(outcome, HttpResponse) and outcome.status < 300:
-                return outcome
-            pause = self.retry_policy.pause_after(
-                attempt, outcome, is_repeatable=request.operation.is_repeatable
-            )
-            if pause is None:
-                raise error_of(outcome)
+            try:
+                response = await self.io.send(request)
+                if response.status_code < 300:
+                    return response
+                raise error_of(response)
+            except DloptError as error:
+                pause = self.retry_policy.pause_after(attempt, error, is_repeatable=is_repeatable)
+                if pause is None:
+                    raise
             await self.io.pause(pause)
         raise AssertionError
 

@@ -7,11 +7,13 @@ nothing else runs to its end at once, by `run_at_once`. So there is one client f
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
-from collections.abc import AsyncGenerator, Awaitable
-from typing import Protocol, TypeVar
+from collections.abc import AsyncGenerator, Awaitable, Iterator
+from typing import TypeAlias, TypeVar
 
-from dlopt.client.http_messages import HttpRequest, HttpResponse, NoResponse, error_of
+from dlopt.client.errors import UnreachableServiceError
+from dlopt.client.http_messages import HttpRequest, error_of
 from dlopt.errors import MissingExtraError, NotApplicableError, described
 from dlopt.version import __version__
 
@@ -25,30 +27,6 @@ __all__ = ["AsyncHttpIO", "BlockingHttpIO", "HttpIO", "httpx", "run_at_once"]
 T = TypeVar("T")
 
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
-
-
-class HttpIO(Protocol):
-    """Input and output of a client."""
-
-    async def send(self, request: HttpRequest) -> HttpResponse | NoResponse:
-        """Send a request once; return what has come of it."""
-
-    def lines(self, request: HttpRequest) -> AsyncGenerator[str]:
-        """Yield the lines of a response as they come.
-
-        Raises
-        ------
-        UnreachableServiceError
-            If the connection is lost.
-        InvalidInstanceError, NotApplicableError, RefusedRequestError
-            If the service refuses the request.
-        """
-
-    async def pause(self, seconds: float) -> None:
-        """Wait."""
-
-    async def close(self) -> None:
-        """Close the connections."""
 
 
 class AsyncHttpIO:
@@ -73,32 +51,42 @@ class AsyncHttpIO:
             base_url=_checked(url), headers=_headers(token), timeout=timeout_s, transport=transport
         )
 
-    async def send(self, request: HttpRequest) -> HttpResponse | NoResponse:
-        """See `HttpIO`."""
-        try:
-            return _response(await self._http.send(_for_httpx(self._http, request)))
-        except httpx.TransportError as error:
-            return _no_response(error)
+    async def send(self, request: HttpRequest) -> httpx.Response:
+        """Send a request once.
+
+        Raises
+        ------
+        UnreachableServiceError
+            If no response comes.
+        """
+        with _transport_errors_as_ours():
+            return await self._http.send(_for_httpx(self._http, request))
 
     async def lines(self, request: HttpRequest) -> AsyncGenerator[str]:
-        """See `HttpIO`."""
+        """Yield the lines of a response as they come.
+
+        Raises
+        ------
+        UnreachableServiceError
+            If the connection is lost.
+        InvalidInstanceError, NotApplicableError, RefusedRequestError
+            If the service refuses the request.
+        """
         opened = self._http.stream(request.operation.method, request.path, headers=request.headers)
-        try:
+        with _transport_errors_as_ours():
             async with opened as response:
                 if response.status_code >= 300:
                     await response.aread()
-                    raise error_of(_response(response))
+                    raise error_of(response)
                 async for line in response.aiter_lines():
                     yield line
-        except httpx.TransportError as error:
-            raise error_of(_no_response(error)) from error
 
     async def pause(self, seconds: float) -> None:
-        """See `HttpIO`."""
+        """Wait."""
         await asyncio.sleep(seconds)
 
     async def close(self) -> None:
-        """See `HttpIO`."""
+        """Close the connections."""
         await self._http.aclose()
 
 
@@ -120,33 +108,32 @@ class BlockingHttpIO:
             base_url=_checked(url), headers=_headers(token), timeout=timeout_s, transport=transport
         )
 
-    async def send(self, request: HttpRequest) -> HttpResponse | NoResponse:
-        """See `HttpIO`."""
-        try:
-            return _response(self._http.send(_for_httpx(self._http, request)))
-        except httpx.TransportError as error:
-            return _no_response(error)
+    async def send(self, request: HttpRequest) -> httpx.Response:
+        """See `AsyncHttpIO`."""
+        with _transport_errors_as_ours():
+            return self._http.send(_for_httpx(self._http, request))
 
     async def lines(self, request: HttpRequest) -> AsyncGenerator[str]:
-        """See `HttpIO`."""
+        """See `AsyncHttpIO`."""
         opened = self._http.stream(request.operation.method, request.path, headers=request.headers)
-        try:
-            with opened as response:
-                if response.status_code >= 300:
-                    response.read()
-                    raise error_of(_response(response))
-                for line in response.iter_lines():
-                    yield line
-        except httpx.TransportError as error:
-            raise error_of(_no_response(error)) from error
+        with _transport_errors_as_ours(), opened as response:
+            if response.status_code >= 300:
+                response.read()
+                raise error_of(response)
+            for line in response.iter_lines():
+                yield line
 
     async def pause(self, seconds: float) -> None:
-        """See `HttpIO`."""
+        """See `AsyncHttpIO`."""
         time.sleep(seconds)
 
     async def close(self) -> None:
-        """See `HttpIO`."""
+        """See `AsyncHttpIO`."""
         self._http.close()
+
+
+HttpIO: TypeAlias = AsyncHttpIO | BlockingHttpIO
+"""Input and output of a client."""
 
 
 def run_at_once(awaitable: Awaitable[T]) -> T:
@@ -187,11 +174,10 @@ def _for_httpx(http: httpx.Client | httpx.AsyncClient, request: HttpRequest) -> 
     return http.build_request(method, request.path, content=request.body, headers=headers)
 
 
-def _response(response: httpx.Response) -> HttpResponse:
-    headers = {name.lower(): value for name, value in response.headers.items()}
-    return HttpResponse(response.status_code, headers, response.content)
-
-
-def _no_response(error: httpx.TransportError) -> NoResponse:
-    detail = f"no answer of the service: {described(error)}"
-    return NoResponse(detail, not isinstance(error, _NOT_SENT))
+@contextlib.contextmanager
+def _transport_errors_as_ours() -> Iterator[None]:
+    try:
+        yield
+    except httpx.TransportError as error:
+        detail = f"no answer of the service: {described(error)}"
+        raise UnreachableServiceError(detail, sent=not isinstance(error, _NOT_SENT)) from error

@@ -7,18 +7,17 @@ import re
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Generic, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Generic, TypedDict, TypeVar, Unpack
 from urllib.parse import quote, urlencode
 
-from dlopt.client.errors import (
-    RefusedRequestError,
-    UnreachableServiceError,
-    UnreadableAnswerError,
-)
+from dlopt.client.errors import RefusedRequestError, UnreadableAnswerError
 from dlopt.errors import MISSING, DloptError, Fault, InvalidInstanceError, NotApplicableError
 from dlopt.json_files import parse_json
 from dlopt.service_api.json_data import Json, read_record
 from dlopt.service_api.operations import JSON, OPERATIONS_BY_NAME, Operation
+
+if TYPE_CHECKING:
+    import httpx
 
 T = TypeVar("T")
 
@@ -57,29 +56,6 @@ class HttpRequest:
     path: str
     body: bytes | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class HttpResponse:
-    """A response: its status, its headers in small letters, its body."""
-
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-
-    @property
-    def version(self) -> int | None:
-        """The version of the book that the answer is about, its ETag."""
-        tag = self.headers.get("etag", "").removeprefix("W/").strip('"')
-        return int(tag) if tag.isdecimal() else None
-
-
-@dataclass(frozen=True, slots=True)
-class NoResponse:
-    """No response: why, and whether the request may have reached the service."""
-
-    detail: str
-    sent: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,13 +103,13 @@ def request_of(name: str, arguments: Json, **options: Unpack[ChangeOptions]) -> 
     return HttpRequest(operation, path, body, headers)
 
 
-def reply_of(request: HttpRequest, response: HttpResponse, record: type[T]) -> Reply[T]:
+def reply_of(request: HttpRequest, response: httpx.Response, record: type[T]) -> Reply[T]:
     """Return what a response says.
 
     Parameters
     ----------
     request : HttpRequest
-    response : HttpResponse
+    response : httpx.Response
     record : type
         What the body is read into; ``dict`` for plain data, ``str`` for text.
 
@@ -143,27 +119,32 @@ def reply_of(request: HttpRequest, response: HttpResponse, record: type[T]) -> R
         If it is no answer that a service of this version gives.
     """
     try:
-        text = response.body.decode()
+        text = response.content.decode()
         data = parse_json(text) if request.operation.media_type == JSON else text
-        return Reply(read_record(record, data), response.version)
+        return Reply(read_record(record, data), _version_of(response))
     except ValueError as error:
         name = request.operation.name
         raise UnreadableAnswerError(f"the answer to {name} cannot be read: {error}") from error
 
 
-def error_of(outcome: HttpResponse | NoResponse) -> DloptError:
-    """Return the error that an outcome stands for.
+def _version_of(response: httpx.Response) -> int | None:
+    """Return the version of the book that an answer is about, its ETag."""
+    tag = response.headers.get("etag", "").removeprefix("W/").strip('"')
+    return int(tag) if tag.isdecimal() else None
+
+
+def error_of(response: httpx.Response) -> DloptError:
+    """Return the error that a response stands for.
 
     Examples
     --------
-    >>> body = b'{"title": "Not found", "status": 404, "detail": "there is no book a"}'
-    >>> print(error_of(HttpResponse(404, {}, body)))
+    >>> import httpx
+    >>> problem = {"title": "Not found", "status": 404, "detail": "there is no book a"}
+    >>> print(error_of(httpx.Response(404, json=problem)))
     Not found: there is no book a
     """
-    if isinstance(outcome, NoResponse):
-        return UnreachableServiceError(outcome.detail, sent=outcome.sent)
     try:
-        problem = parse_json(outcome.body.decode())
+        problem = parse_json(response.content.decode())
         if not isinstance(problem, Mapping):
             raise ValueError
         faults = [
@@ -175,19 +156,15 @@ def error_of(outcome: HttpResponse | NoResponse) -> DloptError:
     detail = str(problem.get("detail") or "")
     if faults:
         return InvalidInstanceError(faults)
-    if outcome.status == 422 and detail:
+    status = response.status_code
+    if status == 422 and detail:
         return NotApplicableError(detail)
-    request_id = problem.get("request_id") or outcome.headers.get("x-request-id")
+    request_id = problem.get("request_id") or response.headers.get("x-request-id")
+    retry_after = response.headers.get("retry-after", "")
     return RefusedRequestError(
-        outcome.status,
-        str(problem.get("title") or f"HTTP status {outcome.status}"),
+        status,
+        str(problem.get("title") or f"HTTP status {status}"),
         detail,
         request_id=None if request_id is None else str(request_id),
-        retry_after_s=retry_after_s(outcome),
+        retry_after_s=float(retry_after) if retry_after.isdecimal() else None,  # else a date
     )
-
-
-def retry_after_s(outcome: HttpResponse | NoResponse) -> float | None:
-    """Return the seconds after which the service asks to be asked again."""
-    text = outcome.headers.get("retry-after", "") if isinstance(outcome, HttpResponse) else ""
-    return float(text) if text.isdecimal() else None  # it may also be a date

@@ -11,34 +11,12 @@ from dlopt.client.connection import ServiceConnection
 from dlopt.client.errors import UnreadableAnswerError
 from dlopt.client.http_messages import ChangeOptions
 from dlopt.problems.coreservation import Machine, Request
-from dlopt.service_api.book_records import (
-    ArchiveAnswer,
-    BookArchive,
-    BookDescription,
-    BookName,
-    ClockTime,
-    ConflictAnswer,
-    ConsequencesAnswer,
-    Decision,
-    DecisionAnswer,
-    Hold,
-    HoldAnswer,
-    HoldState,
-    LogAnswer,
-    OffersAnswer,
-    Plan,
-    PlanAnswer,
-    SnapshotAnswer,
-    State,
-    StateAnswer,
-    Submitted,
-    kind_of,
-)
+from dlopt.service_api import book_records as records
 from dlopt.service_api.json_data import Json, plain_data
 
 T = TypeVar("T")
 
-Submittable: TypeAlias = Submitted | Json
+Submittable: TypeAlias = records.Submitted | Json
 """A task, a reservation, a request, or one of them as a body has it: ``{"task": {...}}``, without
 `arrival` for one that arrives now by the wall's clock."""
 
@@ -64,43 +42,43 @@ class AsyncRemoteBook:
         self._connection, self.name = connection, name
         self.version: int | None = None
 
-    async def describe(self) -> BookDescription:
+    async def describe(self) -> records.BookDescription:
         """Return the problem, the algorithm, the clock and the version of the book."""
-        return await self._call("describe_book", {}, BookDescription)
+        return await self._call("describe_book", {}, records.BookDescription)
 
     async def delete(self, *, if_match: int | None = None) -> None:
         """Delete the book; if a version is given, only if the book still has that one."""
         options: ChangeOptions = {} if if_match is None else {"if_match": if_match}
-        await self._call("delete_book", {}, BookName, **options)
+        await self._call("delete_book", {}, records.BookName, **options)
 
-    async def ask(self, submission: Submittable, /) -> Decision:
+    async def ask(self, submission: Submittable, /) -> records.Decision:
         """Return the decision that `submit` would make; nothing changes."""
         return await self._decision("book_ask", submission)
 
     async def ask_batch(
         self, requests: Sequence[Request], /, *, at: Number | None = None
-    ) -> tuple[Decision, ...]:
+    ) -> tuple[records.Decision, ...]:
         """Return the decisions that `submit_batch` would make; nothing changes."""
         return await self._decisions("book_ask", requests, at)
 
     async def offer(
         self, submission: Submittable, /, *, k: int = 3
-    ) -> tuple[Offer[Submitted], ...]:
+    ) -> tuple[Offer[records.Submitted], ...]:
         """Return up to `k` alternatives that would be accepted, the smallest concession first.
 
         Empty if it would be accepted as it is, or if nothing was found; `ask` tells which.
         """
         body = {**_body(submission), "k": k}
-        answer = await self._call("book_offer", body, OffersAnswer)
+        answer = await self._call("book_offer", body, records.OffersAnswer)
         return tuple(found.offer for found in answer.offers)
 
     async def why(self, submission: Submittable, /) -> Conflict | None:
         """Return what stands in the way of a submission; None if it would be accepted."""
-        return (await self._call("book_why", _body(submission), ConflictAnswer)).conflict
+        return (await self._call("book_why", _body(submission), records.ConflictAnswer)).conflict
 
     async def submit(
         self, submission: Submittable, /, **options: Unpack[ChangeOptions]
-    ) -> Decision:
+    ) -> records.Decision:
         """Decide on a task, a reservation or a request; an acceptance is a promise."""
         return await self._decision("book_submit", submission, **options)
 
@@ -113,7 +91,7 @@ class AsyncRemoteBook:
         *,
         at: Number | None = None,
         **options: Unpack[ChangeOptions],
-    ) -> tuple[Decision, ...]:
+    ) -> tuple[records.Decision, ...]:
         """Decide on several requests for CPU shares together.
 
         Parameters
@@ -133,17 +111,17 @@ class AsyncRemoteBook:
 
     async def hold(
         self, submission: Submittable, /, ttl_s: float, **options: Unpack[ChangeOptions]
-    ) -> HoldAnswer:
+    ) -> records.HoldAnswer:
         """Submit with a time to live: the promise is taken back unless it is confirmed in time."""
         body = {**_body(submission), "ttl_s": ttl_s}
-        return await self._call("book_hold", body, HoldAnswer, **options)
+        return await self._call("book_hold", body, records.HoldAnswer, **options)
 
     async def confirm(
         self, identity: str, /, *, kind: PromiseKind | None = None, **options: Unpack[ChangeOptions]
-    ) -> Hold:
+    ) -> records.Hold:
         """Make a hold a promise for good."""
         body = {"id": identity, "kind": kind}
-        return (await self._call("book_confirm", body, HoldState, **options)).hold
+        return (await self._call("book_confirm", body, records.HoldState, **options)).hold
 
     async def release(
         self, identity: str, /, *, kind: PromiseKind | None = None, **options: Unpack[ChangeOptions]
@@ -161,7 +139,7 @@ class AsyncRemoteBook:
 
     async def change(
         self, submission: Submittable, /, **options: Unpack[ChangeOptions]
-    ) -> Decision:
+    ) -> records.Decision:
         """Replace the content of a promise if all promises hold then; else nothing changes."""
         return await self._decision("book_change", submission, **options)
 
@@ -193,34 +171,34 @@ class AsyncRemoteBook:
 
     async def advance(self, now: Number, /, **options: Unpack[ChangeOptions]) -> Number:
         """Advance the clock; returns what it shows."""
-        return (await self._call("book_advance", {"now": now}, ClockTime, **options)).now
+        return (await self._call("book_advance", {"now": now}, records.ClockTime, **options)).now
 
-    async def archive(self, **options: Unpack[ChangeOptions]) -> BookArchive:
+    async def archive(self, **options: Unpack[ChangeOptions]) -> records.BookArchive:
         """Hand out what is over, once, and forget it."""
-        return (await self._call("book_archive", {}, ArchiveAnswer, **options)).archive
+        return (await self._call("book_archive", {}, records.ArchiveAnswer, **options)).archive
 
-    async def plan(self) -> Plan:
+    async def plan(self) -> records.Plan:
         """Return all decisions, and all allocations that are not archived."""
-        return (await self._call("book_plan", {}, PlanAnswer)).plan
+        return (await self._call("book_plan", {}, records.PlanAnswer)).plan
 
-    async def state(self) -> State | None:
+    async def state(self) -> records.State | None:
         """Return what is alive: an instance with its plan, which `dlopt.check` accepts."""
-        return (await self._call("book_state", {}, StateAnswer)).state
+        return (await self._call("book_state", {}, records.StateAnswer)).state
 
     async def log(self, *, after: int = 0, limit: int = 1_000) -> tuple[Json, ...]:
         """Return records of the log, as plain data: those after a number, at the most so many."""
         wanted = {"after": after, "limit": limit}
-        return (await self._call("book_log", wanted, LogAnswer)).records
+        return (await self._call("book_log", wanted, records.LogAnswer)).records
 
     async def snapshot(self) -> Json:
         """Return the whole state of the book as plain data, for `restore` of its engine."""
-        return (await self._call("book_snapshot", {}, SnapshotAnswer)).snapshot
+        return (await self._call("book_snapshot", {}, records.SnapshotAnswer)).snapshot
 
     async def _decision(
         self, operation: str, submission: Submittable, **options: Unpack[ChangeOptions]
-    ) -> Decision:
+    ) -> records.Decision:
         body = _body(submission)
-        answer = await self._call(operation, body, DecisionAnswer, **options)
+        answer = await self._call(operation, body, records.DecisionAnswer, **options)
         if answer.decision is None:
             raise UnreadableAnswerError(f"the answer to {operation} has no decision")
         return answer.decision
@@ -231,9 +209,9 @@ class AsyncRemoteBook:
         requests: Sequence[Request],
         at: Number | None,
         **options: Unpack[ChangeOptions],
-    ) -> tuple[Decision, ...]:
+    ) -> tuple[records.Decision, ...]:
         body = {"requests": list(requests), "at": at}
-        answer = await self._call(operation, body, DecisionAnswer, **options)
+        answer = await self._call(operation, body, records.DecisionAnswer, **options)
         if answer.decisions is None:
             raise UnreadableAnswerError(f"the answer to {operation} has no decisions")
         return answer.decisions
@@ -241,7 +219,7 @@ class AsyncRemoteBook:
     async def _consequences(
         self, operation: str, body: Json, **options: Unpack[ChangeOptions]
     ) -> Consequences:
-        answer = await self._call(operation, body, ConsequencesAnswer, **options)
+        answer = await self._call(operation, body, records.ConsequencesAnswer, **options)
         return answer.consequences
 
     async def _call(
@@ -254,4 +232,6 @@ class AsyncRemoteBook:
 
 
 def _body(submission: Submittable) -> Json:
-    return submission if isinstance(submission, Mapping) else {kind_of(submission): submission}
+    return (
+        submission if isinstance(submission, Mapping) else {records.kind_of(submission): submission}
+    )

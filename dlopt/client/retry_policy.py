@@ -6,7 +6,8 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dlopt.client.http_messages import HttpResponse, NoResponse, retry_after_s
+from dlopt.client.errors import RefusedRequestError, UnreachableServiceError
+from dlopt.errors import DloptError
 
 _NOTHING_DONE = frozenset([429, 503])
 """Statuses that say that a request was not begun."""
@@ -55,19 +56,15 @@ class RetryPolicy:
         full = min(self.first_pause_s * 2.0**doublings, self.max_pause_s)
         return full * (1 - self.random_share() / 2)
 
-    def pause_after(
-        self, attempt: int, outcome: HttpResponse | NoResponse, *, is_repeatable: bool
-    ) -> float | None:
-        """Return the seconds until a request is sent again; None if it is not."""
-        if attempt >= self.attempts:
-            return None
-        if isinstance(outcome, NoResponse):
-            again = not outcome.sent or is_repeatable
-        else:
-            again = outcome.status in _NOTHING_DONE or (
-                outcome.status in _UNKNOWN_OUTCOME and is_repeatable
-            )
-        asked = retry_after_s(outcome) or 0.0
-        if not again or asked > self.max_pause_s:
+    def pause_after(self, attempt: int, error: DloptError, *, is_repeatable: bool) -> float | None:
+        """Return the seconds until a request that has failed is sent again; None if it is not."""
+        again, asked = False, 0.0
+        if isinstance(error, UnreachableServiceError):
+            again = not error.sent or is_repeatable
+        elif isinstance(error, RefusedRequestError):
+            is_unknown = error.status in _UNKNOWN_OUTCOME
+            again = error.status in _NOTHING_DONE or (is_unknown and is_repeatable)
+            asked = error.retry_after_s or 0.0
+        if not again or attempt >= self.attempts or asked > self.max_pause_s:
             return None
         return max(asked, self.pause_s(attempt))

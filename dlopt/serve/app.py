@@ -33,7 +33,7 @@ from dlopt.serve.connections import LimitedHttpProtocol
 from dlopt.serve.errors import NotFoundError, RefusedRequestError, UnavailableError
 from dlopt.serve.handlers import PAGES, Application, Call, handler_of, page_response
 from dlopt.serve.problem_details import MEDIA_TYPE, problem_details, problem_headers
-from dlopt.serve.request_bodies import header
+from dlopt.serve.request_bodies import header, query_parameters
 from dlopt.serve.services import Services, running_services
 from dlopt.serve.settings import ServiceSettings
 from dlopt.service_api.operations import OPERATIONS, Operation
@@ -95,7 +95,10 @@ class _Endpoint:
         services = application.services
         if services is None:
             raise UnavailableError("the service is starting or stopping")
-        answer = await handler(Call(operation, identity, scope, receive, application, services))
+        is_checked = scope["query_string"] and operation.tag != "service"
+        query = query_parameters(scope, operation.query_parameters) if is_checked else {}
+        call = Call(operation, identity, query, scope, receive, application, services)
+        answer = await handler(call)
         if isinstance(answer, Response):
             await answer(scope, receive, send)
         else:
@@ -348,12 +351,9 @@ def run(
         )
         try:
             server.run(sockets=[opened])
-        except SystemExit:
+        finally:
             if application.failure is not None:
                 raise application.failure from None
-            raise
-    if application.failure is not None:
-        raise application.failure
 
 
 def _listening_socket(settings: ServiceSettings) -> socket.socket:

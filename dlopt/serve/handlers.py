@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
-from urllib.parse import parse_qsl
 
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.responses import Response
@@ -22,7 +21,6 @@ from dlopt.serve.errors import MalformedRequestError
 from dlopt.serve.observability import HealthMonitor, Metrics
 from dlopt.serve.request_bodies import (
     header,
-    query_parameters,
     read_json_text,
     read_object,
     version_condition,
@@ -80,6 +78,8 @@ class Call:
     operation : Operation
     identity : Identity
         Who makes it.
+    query : dict
+        The parameters of the query, each of which the operation knows.
     scope, receive
         Of the ASGI interface.
     application : Application
@@ -88,6 +88,7 @@ class Call:
 
     operation: Operation
     identity: Identity
+    query: Mapping[str, str]
     scope: Scope
     receive: Receive
     application: Application
@@ -97,16 +98,10 @@ class Call:
         """Return a part of the path."""
         return str(self.scope["path_params"][name])
 
-    def query(self) -> dict[str, str]:
-        """Return the parameters of the query, each of which the operation knows."""
-        text = self.scope["query_string"]
-        if not text:
-            return {}
-        pairs = parse_qsl(text.decode("latin-1"), keep_blank_values=True)
-        known = tuple(p.name for p in self.operation.parameters if p.place == "query")
-        if len(dict(pairs)) < len(pairs):
-            raise MalformedRequestError([Fault("query", text.decode("latin-1"), "repeats a name")])
-        return query_parameters(dict(pairs), known)
+    @property
+    def if_match(self) -> int | None:
+        """The version that a book must have."""
+        return version_condition(self.scope)
 
     async def text(self) -> bytes:
         """Return the body, which is to be JSON."""
@@ -123,63 +118,44 @@ Handler: TypeAlias = Callable[[Call], Awaitable[Answer | Response]]
 
 async def _call_verb(call: Call) -> Answer:
     """Call a verb of a book: the path of every decision."""
-    call.query()
     books, name, verb = call.services.books, call.part("name"), call.operation.verb
     arguments = await call.body(exact_numbers=books.exact_numbers(name))
-    answer = await books.call(
-        name,
-        verb,
-        arguments,
-        idempotency_key=header(call.scope, b"idempotency-key"),
-        if_match=version_condition(call.scope),
-    )
+    key = header(call.scope, b"idempotency-key")
+    answer = await books.call(name, verb, arguments, idempotency_key=key, if_match=call.if_match)
     if verb in ("submit", "hold", "change"):
         call.application.metrics.count_decision(answer.body.get("decision"))
     return answer
 
 
 async def _view_book(call: Call) -> Answer:
-    arguments = {name: whole_number(text, name) for name, text in call.query().items()}
-    return await call.services.books.call(
-        call.part("name"),
-        call.operation.verb,
-        arguments,
-        if_match=version_condition(call.scope),
-    )
+    arguments = {name: whole_number(text, name) for name, text in call.query.items()}
+    name, verb = call.part("name"), call.operation.verb
+    return await call.services.books.call(name, verb, arguments, if_match=call.if_match)
 
 
 async def _create_book(call: Call) -> Answer:
-    call.query()
     text = await call.text()
     definition = await read_object(text)
     if definition.get("exact_numbers") is True:
         definition = await read_object(text, exact_numbers=True)
-    return await call.services.books.create(
-        call.part("name"), definition, if_match=version_condition(call.scope)
-    )
+    books, name = call.services.books, call.part("name")
+    return await books.create(name, definition, if_match=call.if_match)
 
 
 async def _list_books(call: Call) -> Answer:
-    call.query()
     return call.services.books.names()
 
 
 async def _describe_book(call: Call) -> Answer:
-    call.query()
-    return await call.services.books.describe(
-        call.part("name"), if_match=version_condition(call.scope)
-    )
+    return await call.services.books.describe(call.part("name"), if_match=call.if_match)
 
 
 async def _delete_book(call: Call) -> Answer:
-    call.query()
-    return await call.services.books.delete(
-        call.part("name"), if_match=version_condition(call.scope)
-    )
+    return await call.services.books.delete(call.part("name"), if_match=call.if_match)
 
 
 async def _submit_job(call: Call) -> Answer:
-    only = call.query().get("validate")
+    only = call.query.get("validate")
     if only not in (None, "only"):
         raise MalformedRequestError([Fault("validate", only, 'must be "only"')])
     request = await call.body()
@@ -190,32 +166,27 @@ async def _submit_job(call: Call) -> Answer:
 
 def _view_of_jobs(view: Callable[[Call], Answer]) -> Handler:
     async def handler(call: Call) -> Answer:
-        call.query()
         return await asyncio.to_thread(view, call)
 
     return handler
 
 
 async def _cancel_job(call: Call) -> Answer:
-    call.query()
     return await call.services.jobs.cancel(call.part("id"))
 
 
 async def _job_certificate(call: Call) -> Response:
-    call.query()
     found = await asyncio.to_thread(call.services.jobs.certificate, call.part("id"))
     return Response(found, media_type=call.operation.media_type)
 
 
 async def _job_plot(call: Call) -> Response:
-    call.query()
     drawn = await call.services.jobs.plot(call.part("id"))
     policy = {"content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"}
     return Response(drawn, media_type=call.operation.media_type, headers=policy)
 
 
 async def _job_events(call: Call) -> Response:
-    call.query()
     last = header(call.scope, b"last-event-id")
     after = 0 if last is None else whole_number(last, "Last-Event-ID")
     events = await call.services.jobs.events(call.part("id"), after)

@@ -26,8 +26,8 @@ _BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5,
 _CONTEXT = ("request_id", "operation", "status", "seconds", "client")
 
 
-class Metrics:
-    """Counts of what the service does.
+class Metrics(Collector):
+    """Counts of what the service does, and of what its parts count themselves.
 
     Parameters
     ----------
@@ -36,8 +36,9 @@ class Metrics:
     """
 
     def __init__(self, services: Callable[[], Services | None]) -> None:
+        self._services = services
         self._registry = CollectorRegistry()
-        self._registry.register(_StateCollector(services))
+        self._registry.register(self)
         self._requests = Counter(
             "dlopt_requests", "Requests.", ["operation", "status"], registry=self._registry
         )
@@ -78,14 +79,8 @@ class Metrics:
         """Return all metrics in the text format of Prometheus."""
         return generate_latest(self._registry)
 
-
-class _StateCollector(Collector):
-    """Reads what the parts of the service count themselves, whenever the metrics are asked for."""
-
-    def __init__(self, services: Callable[[], Services | None]) -> None:
-        self._services = services
-
     def collect(self) -> Iterator[Metric]:
+        """Yield what the parts of the service count, whenever the metrics are asked for."""
         services = self._services()
         if services is None:
             return
@@ -121,16 +116,13 @@ class HealthMonitor:
 
     async def _store_state(self, store: Store) -> str:
         now = time.monotonic()
-        is_current = self._check is not None and now - self._checked_at < HEALTH_INTERVAL_S
+        is_current = now - self._checked_at < HEALTH_INTERVAL_S
         if self._check is None or (self._check.done() and not is_current):
             loop = asyncio.get_running_loop()
             self._check = loop.run_in_executor(self._thread, _state_of, store)
             self._checked_at = now
-        try:
-            async with asyncio.timeout(HEALTH_TIME_S):
-                return await asyncio.shield(self._check)
-        except TimeoutError:
-            return f"no answer within {HEALTH_TIME_S:g} s"
+        done, _ = await asyncio.wait([self._check], timeout=HEALTH_TIME_S)
+        return done.pop().result() if done else f"no answer within {HEALTH_TIME_S:g} s"
 
 
 def _state_of(store: Store) -> str:

@@ -10,9 +10,7 @@ from dlopt.serve.answers import JsonObject
 from dlopt.serve.problem_details import MEDIA_TYPE
 from dlopt.service_api import health_and_faults, job_records
 from dlopt.service_api.input_schemas import (
-    PATH_PARAMETERS,
     body_schemas,
-    parameter_schema,
     record_components,
     reference,
 )
@@ -81,10 +79,7 @@ def _operation(operation: Operation) -> JsonObject:
         "operationId": operation.name,
         "tags": [operation.tag],
         "summary": operation.summary,
-        "parameters": [
-            *(_path_parameter(name) for name in operation.path_parameters),
-            *map(_parameter, operation.parameters),
-        ],
+        "parameters": [*map(_parameter, (*operation.path_parameters, *operation.parameters))],
         "responses": _responses(operation),
     }
     if operation.description:
@@ -103,24 +98,13 @@ def _any_of(choices: list[JsonObject]) -> JsonObject:
     return choices[0] if len(choices) == 1 else {"anyOf": choices}
 
 
-def _path_parameter(name: str) -> JsonObject:
-    schema = dict(PATH_PARAMETERS[name])
-    description = schema.pop("description")
-    return {
-        "name": name,
-        "in": "path",
-        "required": True,
-        "description": description,
-        "schema": schema,
-    }
-
-
 def _parameter(parameter: Parameter) -> JsonObject:
     return {
         "name": parameter.name,
         "in": parameter.place,
+        **({"required": True} if parameter.place == "path" else {}),
         "description": parameter.description,
-        "schema": parameter_schema(parameter),
+        "schema": parameter.schema,
     }
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Mapping
+from urllib.parse import parse_qsl
 
 from starlette.requests import ClientDisconnect
 from starlette.types import Message, Receive, Scope
@@ -235,16 +235,26 @@ def whole_number(text: str, name: str) -> int:
     return int(text)
 
 
-def query_parameters(parameters: Mapping[str, str], known: tuple[str, ...]) -> dict[str, str]:
-    """Return the parameters of a query, none of which may be unknown.
+def query_parameters(scope: Scope, known: tuple[str, ...]) -> dict[str, str]:
+    """Return the parameters of a query, none of which may be unknown, or there twice.
 
     Raises
     ------
     MalformedRequestError
         With every unknown one.
+
+    Examples
+    --------
+    >>> query_parameters({"query_string": b"after=7"}, ("after", "limit"))
+    {'after': '7'}
     """
+    text = scope["query_string"].decode("latin-1")
+    pairs = parse_qsl(text, keep_blank_values=True)
+    given = dict(pairs)
+    if len(given) < len(pairs):
+        raise _malformed("repeats a name", "query", text)
     rule = f"is unknown; known: {', '.join(known) or 'none'}"
-    faults = [Fault(name, value, rule) for name, value in parameters.items() if name not in known]
+    faults = [Fault(name, value, rule) for name, value in given.items() if name not in known]
     if faults:
         raise MalformedRequestError(faults)
-    return dict(parameters)
+    return given

@@ -265,21 +265,17 @@ def _untrusted_origin(detail: str) -> RefusedRequestError:
 
 @lru_cache(maxsize=1_000)
 def _names_loopback(host: str) -> bool:
-    return is_loopback(_host_name(host))
-
-
-def _host_name(host: str) -> str:
-    """Return the name in a ``Host`` header, without the port.
+    """Tell whether the name in a ``Host`` header, without the port, is one of the loopback.
 
     Examples
     --------
-    >>> _host_name("localhost:8321"), _host_name("[::1]:8321")
-    ('localhost', '::1')
+    >>> _names_loopback("localhost:8321"), _names_loopback("[::1]:8321"), _names_loopback("a.b")
+    (True, True, False)
     """
     try:
-        return urlsplit(f"//{host}").hostname or ""
+        return is_loopback(urlsplit(f"//{host}").hostname or "")
     except ValueError:
-        return ""
+        return False
 
 
 def host_of_origin(origin: str) -> str | None:

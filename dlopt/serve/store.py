@@ -56,35 +56,34 @@ class Store:
     """
 
     def __init__(self, url: str) -> None:
-        self._owned = contextlib.ExitStack()
         self._ownership: _Ownership | None = None
         try:
-            address = sql.make_url(url)
-            if address.get_backend_name() == "sqlite":
-                self._engine = _sqlite_engine(address, self._owned)
-            elif address.get_backend_name() != "postgresql":
-                raise NotApplicableError(
-                    f"the store {address.render_as_string()} cannot be opened: it must be "
-                    "sqlite:///FILE or postgresql+psycopg://..."
-                )
-            else:
-                self._engine = sql.create_engine(address, pool_pre_ping=True)
-                self._owned.callback(self._engine.dispose)
-                self._ownership = _Ownership(self._engine)
-                self._owned.callback(self._ownership.release)
-            METADATA.create_all(self._engine)
-            self._check_version()
-            if self._ownership is not None:
-                self._ownership.claim()
+            with contextlib.ExitStack() as owned:  # which is closed if anything fails
+                self._open(sql.make_url(url), owned)
+                self._owned = owned.pop_all()
         except (sql.exc.SQLAlchemyError, ImportError, OSError) as error:
-            self.close()
             shown = sql.make_url(url).render_as_string() if "://" in url else url
             raise NotApplicableError(
                 f"the store {shown} cannot be opened: {_cause(error)}"
             ) from error
-        except BaseException:
-            self.close()
-            raise
+
+    def _open(self, address: sql.URL, owned: contextlib.ExitStack) -> None:
+        if address.get_backend_name() == "sqlite":
+            self._engine = _sqlite_engine(address, owned)
+        elif address.get_backend_name() != "postgresql":
+            raise NotApplicableError(
+                f"the store {address.render_as_string()} cannot be opened: it must be "
+                "sqlite:///FILE or postgresql+psycopg://..."
+            )
+        else:
+            self._engine = sql.create_engine(address, pool_pre_ping=True)
+            owned.callback(self._engine.dispose)
+            self._ownership = _Ownership(self._engine)
+            owned.callback(self._ownership.release)
+        METADATA.create_all(self._engine)
+        self._check_version()
+        if self._ownership is not None:
+            self._ownership.claim()
 
     def __enter__(self) -> Self:
         return self

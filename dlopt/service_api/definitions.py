@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from annotated_types import MinLen
 
@@ -21,8 +21,21 @@ Clock: TypeAlias = Literal["caller", "wall"]
 """What determines the time: arrivals and `advance` of callers, or the clock of the server."""
 
 
+class _Definition(Record):
+    """What all definitions have in common."""
+
+    __slots__ = ()
+
+    engine: ClassVar[type[Engine]]
+
+    def new_engine(self) -> Engine:
+        """Return the empty book: its engine is made of all fields but the clock."""
+        names = (one.name for one in fields(self) if one.name != "clock")  # type: ignore[arg-type]
+        return self.engine(**{name: getattr(self, name) for name in names})
+
+
 @dataclass(frozen=True, slots=True)
-class AdmissionDefinition(Record):
+class AdmissionDefinition(_Definition):
     """A book of divisible tasks, see `dlopt.Admission`.
 
     Parameters
@@ -45,7 +58,7 @@ class AdmissionDefinition(Record):
     """
 
     problem: ClassVar[str] = "admission"
-    engine: ClassVar[type[Admission | MultiStage]] = Admission
+    engine: ClassVar[type[Engine]] = Admission
 
     cluster: Cluster
     algorithm: str = "edf-iit-2"
@@ -54,10 +67,6 @@ class AdmissionDefinition(Record):
     channel_ready: NonNegative = 0
     exact_numbers: bool | None = None
     clock: Clock = "caller"
-
-    def new_engine(self) -> Engine:
-        """Return the empty book."""
-        return self.engine(**_engine_arguments(self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +82,13 @@ class MultiStageDefinition(AdmissionDefinition):
     """
 
     problem: ClassVar[str] = "multistage"
-    engine: ClassVar[type[MultiStage]] = MultiStage
+    engine: ClassVar[type[Engine]] = MultiStage
 
     algorithm: str = "multi-stage"
 
 
 @dataclass(frozen=True, slots=True)
-class CoReservationDefinition(Record):
+class CoReservationDefinition(_Definition):
     """A book of CPU shares on several machines, see `dlopt.CoReservation`.
 
     Parameters
@@ -104,7 +113,7 @@ class CoReservationDefinition(Record):
     """
 
     problem: ClassVar[str] = "coreservation"
-    engine: ClassVar[type[CoReservation]] = CoReservation
+    engine: ClassVar[type[Engine]] = CoReservation
 
     machines: Annotated[tuple[Machine, ...], MinLen(1)]
     algorithm: str = "co-rspb"
@@ -115,16 +124,6 @@ class CoReservationDefinition(Record):
     trim: bool = False
     exact_numbers: bool | None = None
     clock: Clock = "caller"
-
-    def new_engine(self) -> CoReservation:
-        """Return the empty book."""
-        return self.engine(**_engine_arguments(self))
-
-
-def _engine_arguments(definition: Definition) -> dict[str, Any]:
-    """Return what an engine is made of: the fields of its definition but the clock."""
-    names = (one.name for one in fields(definition) if one.name != "clock")
-    return {name: getattr(definition, name) for name in names}
 
 
 Definition: TypeAlias = AdmissionDefinition | MultiStageDefinition | CoReservationDefinition

@@ -18,22 +18,11 @@ from dlopt.service_api.operations import (
     OPERATIONS,
     OPERATIONS_BY_NAME,
     Operation,
-    Parameter,
 )
 
 JsonSchema: TypeAlias = dict[str, Any]
 
 _COMPONENTS = "#/components/schemas/"
-PATH_PARAMETERS: Mapping[str, JsonSchema] = {
-    "name": {
-        "type": "string",
-        "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]*$",
-        "maxLength": 100,
-        "description": "Name of a book.",
-    },
-    "id": {"type": "string", "minLength": 1, "description": "Identity of a job."},
-}
-"""What stands in paths."""
 TOOL_OPERATIONS: Mapping[str, Operation] = MappingProxyType(
     {
         operation.name: operation
@@ -103,13 +92,6 @@ def reference(record: type) -> JsonSchema:
     return {"type": "object"} if record is dict else {"$ref": f"{_COMPONENTS}{record.__name__}"}
 
 
-def parameter_schema(parameter: Parameter) -> JsonSchema:
-    """Return the schema of the value of a parameter."""
-    if parameter.kind is int:
-        return {"type": "integer", "minimum": 0, "maximum": 10**15 - 1}
-    return {"type": "string", "pattern": parameter.pattern}
-
-
 @cache
 def input_schema(name: str) -> JsonSchema:
     """Return the schema of all that an operation takes from path, query and body, as one object.
@@ -129,11 +111,10 @@ def input_schema(name: str) -> JsonSchema:
     (['name', 'id', 'kind'], ['name', 'id'])
     """
     operation = OPERATIONS_BY_NAME[name]
-    properties = {part: PATH_PARAMETERS[part] for part in operation.path_parameters}
-    properties |= {
-        one.name: {**parameter_schema(one), "description": one.description}
-        for one in operation.parameters
-        if one.place == "query"
+    places = [one for one in operation.parameters if one.place == "query"]
+    properties: JsonSchema = {
+        one.name: {**one.schema, "description": one.description}
+        for one in (*operation.path_parameters, *places)
     }
     bodies = [_simplified(_resolved(body)) for body in body_schemas(operation)]
     for field in dict.fromkeys(name for body in bodies for name in body["properties"]):
@@ -141,7 +122,8 @@ def input_schema(name: str) -> JsonSchema:
         choices = list({json.dumps(schema): schema for schema in found}.values())
         properties[field] = choices[0] if len(choices) == 1 else {"anyOf": choices}
     required = [set(body.get("required", [])) for body in bodies]
-    needed = set(operation.path_parameters).union(set.intersection(*required) if required else ())
+    needed = {one.name for one in operation.path_parameters}
+    needed |= set.intersection(*required) if required else set()
     schema: JsonSchema = {
         "type": "object",
         "properties": properties,

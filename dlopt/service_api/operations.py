@@ -37,48 +37,61 @@ class Permission(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter of a query, or a header.
+    """A part of a path, a parameter of a query, or a header.
 
     Parameters
     ----------
     name : str
-    place : {"query", "header"}
-    kind : type
-        ``int`` or ``str``.
+    place : {"path", "query", "header"}
+    schema : mapping
+        JSON Schema of its value.
     description : str
-    pattern : str, optional
-        Regular expression of its text.
     """
 
     name: str
     place: str
-    kind: type
+    schema: Mapping[str, object]
     description: str
-    pattern: str | None = None
 
 
+def _text(pattern: str) -> Mapping[str, object]:
+    return {"type": "string", "pattern": pattern}
+
+
+_WHOLE_NUMBER = {"type": "integer", "minimum": 0, "maximum": 10**15 - 1}
+PATH_PARAMETERS = {
+    "name": Parameter(
+        "name",
+        "path",
+        {**_text("^[A-Za-z0-9][A-Za-z0-9._-]*$"), "maxLength": 100},
+        "Name of a book.",
+    ),
+    "id": Parameter("id", "path", {"type": "string", "minLength": 1}, "Identity of a job."),
+}
+"""What stands in paths."""
 IF_MATCH = Parameter(
     "If-Match",
     "header",
-    str,
+    _text(r'^(\*|(W/)?"[0-9]{1,18}")$'),
     "The ETag of a former answer: if the book has changed since then, nothing is done.",
-    r'^(\*|(W/)?"[0-9]{1,18}")$',
 )
 IDEMPOTENCY_KEY = Parameter(
     "Idempotency-Key",
     "header",
-    str,
+    _text("^[!-~]{1,200}$"),
     "Of the caller's choice: the same request with the same key is done once, and its answer is "
     "given again.",
-    r"^[!-~]{1,200}$",
 )
 LAST_EVENT = Parameter(
-    "Last-Event-ID", "header", int, "The last event that was received: those after it follow."
+    "Last-Event-ID",
+    "header",
+    _WHOLE_NUMBER,
+    "The last event that was received: those after it follow.",
 )
-AFTER = Parameter("after", "query", int, "Number of the record after which to begin.")
-LIMIT = Parameter("limit", "query", int, "The most records to return.")
+AFTER = Parameter("after", "query", _WHOLE_NUMBER, "Number of the record after which to begin.")
+LIMIT = Parameter("limit", "query", _WHOLE_NUMBER, "The most records to return.")
 VALIDATE = Parameter(
-    "validate", "query", str, "`only`: return all that is wrong, and do nothing.", "^only$"
+    "validate", "query", _text("^only$"), "`only`: return all that is wrong, and do nothing."
 )
 
 
@@ -145,9 +158,9 @@ class Operation:
         return tuple(dict.fromkeys(self.request.values()))
 
     @property
-    def path_parameters(self) -> tuple[str, ...]:
-        """The names in the path."""
-        return tuple(re.findall(r"{(\w+)}", self.path))
+    def path_parameters(self) -> tuple[Parameter, ...]:
+        """The parts of the path that vary."""
+        return tuple(PATH_PARAMETERS[name] for name in re.findall(r"{(\w+)}", self.path))
 
     @property
     def query_parameters(self) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from dlopt.json_files import parse_json
 from dlopt.serve.answers import Answer
 from dlopt.serve.books.book_calls import BookCall
 from dlopt.serve.books.logged_book import LoggedBook
-from dlopt.serve.books.verbs import verb_named
+from dlopt.serve.books.verbs import VERBS
 from dlopt.serve.errors import NotFoundError
 from dlopt.serve.problem_details import problem_details, problem_headers
 from dlopt.service_api.definitions import read_definition
@@ -57,7 +57,12 @@ class FakeService:
 
     def call(self, name: str, verb: str, **arguments: Any) -> dict[str, Any]:
         """Call a verb as somebody else would."""
-        return self.books[name].call(BookCall(verb_named(verb), arguments), self.wall).body
+        return self._called(self.books[name], BookCall(VERBS[verb], arguments)).body
+
+    def _called(self, book: LoggedBook, call: BookCall) -> Answer:
+        if call.verb.on_copy:
+            return book.question(call, self.wall)()
+        return book.call(call, self.wall)
 
     def _answer(self, request: httpx.Request) -> Answer:
         path = [
@@ -82,7 +87,5 @@ class FakeService:
         key = request.headers.get("idempotency-key")
         if self.forgets_keys:
             book.answers.forget_written(book.version)
-        verb = verb_named(path[4])
-        return book.call(
-            BookCall(verb, body, key, int(condition) if condition else None), self.wall
-        )
+        if_match = int(condition) if condition else None
+        return self._called(book, BookCall(VERBS[path[4]], body, key, if_match))

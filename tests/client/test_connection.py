@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import httpx
@@ -20,16 +20,17 @@ from dlopt.client import (
     UnreadableAnswerError,
 )
 from dlopt.client.connection import ServiceConnection
-from dlopt.client.http_io import run_at_once
-from dlopt.client.http_messages import HttpRequest, HttpResponse, NoResponse, Reply, request_of
+from dlopt.client.http_io import BlockingHttpIO, run_at_once
+from dlopt.client.http_messages import HttpRequest, Reply, request_of
 from dlopt.errors import MISSING, InvalidInstanceError, NotApplicableError
 from dlopt.service_api.input_schemas import TOOL_OPERATIONS, input_schema
 
 URL = "http://service.test"
 PATIENT = RetryPolicy(attempts=3, random_share=lambda: 0.0)
-DONE = HttpResponse(200, {"etag": '"7"'}, b'{"decision": 1}')
-BUSY = HttpResponse(503, {}, b"")
-NOT_CONNECTED, NO_ANSWER = NoResponse("refused", sent=False), NoResponse("closed", sent=True)
+DONE = httpx.Response(200, headers={"ETag": '"7"'}, content=b'{"decision": 1}')
+BUSY = httpx.Response(503)
+NOT_CONNECTED = UnreachableServiceError("refused", sent=False)
+NO_ANSWER = UnreachableServiceError("closed", sent=True)
 TASK = {"name": "a", "task": {"id": "x"}}
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "book_ask": TASK,
@@ -40,20 +41,20 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
 }
 
 
-class Script:
+class Script(BlockingHttpIO):
     """Input and output with prescribed outcomes of the requests; pauses take no time."""
 
-    def __init__(self, outcomes: Iterable[HttpResponse | NoResponse]) -> None:
+    def __init__(self, outcomes: Iterable[httpx.Response | UnreachableServiceError]) -> None:
         self._outcomes = list(outcomes)
         self.requests: list[HttpRequest] = []
         self.pauses: list[float] = []
 
-    async def send(self, request: HttpRequest) -> HttpResponse | NoResponse:
+    async def send(self, request: HttpRequest) -> httpx.Response:
         self.requests.append(request)
-        return self._outcomes.pop(0)
-
-    def lines(self, request: HttpRequest) -> AsyncGenerator[str]:
-        raise NotImplementedError
+        outcome = self._outcomes.pop(0)
+        if isinstance(outcome, UnreachableServiceError):
+            raise outcome
+        return outcome
 
     async def pause(self, seconds: float) -> None:
         self.pauses.append(seconds)
@@ -80,7 +81,7 @@ def test_an_answer_has_the_version_of_its_book() -> None:
 
 
 @pytest.mark.parametrize("name", ["book_ask", "book_submit"])
-@pytest.mark.parametrize("outcome", [BUSY, NOT_CONNECTED, NO_ANSWER, HttpResponse(502, {}, b"")])
+@pytest.mark.parametrize("outcome", [BUSY, NOT_CONNECTED, NO_ANSWER, httpx.Response(502)])
 def test_what_failed_is_sent_again_after_growing_pauses(name: str, outcome: Any) -> None:
     assert run(name, [outcome, outcome, DONE]) == (Reply({"decision": 1}, 7), [0.1, 0.2])
 
@@ -100,18 +101,18 @@ def test_a_job_is_not_begun_twice() -> None:
     error, pauses = run("submit_job", [NO_ANSWER])
     assert isinstance(error, UnreachableServiceError) and error.sent and pauses == []
     assert run("submit_job", [NOT_CONNECTED, BUSY, DONE])[1] == [0.1, 0.2]
-    assert run("submit_job", [HttpResponse(504, {}, b"")])[1] == []
+    assert run("submit_job", [httpx.Response(504)])[1] == []
 
 
 def test_the_service_says_when() -> None:
-    wait = HttpResponse(429, {"retry-after": "2"}, b"")
+    wait = httpx.Response(429, headers={"retry-after": "2"})
     assert run("book_ask", [wait, DONE])[1] == [2.0]
-    error, pauses = run("book_ask", [HttpResponse(429, {"retry-after": "3600"}, b"")])
+    error, pauses = run("book_ask", [httpx.Response(429, headers={"retry-after": "3600"})])
     assert isinstance(error, RefusedRequestError) and pauses == []
     assert (error.status, error.retry_after_s) == (429, 3600)
-    dated = HttpResponse(503, {"retry-after": "Tue, 24 Nov 2026 18:00:00 GMT"}, b"")
+    dated = httpx.Response(503, headers={"retry-after": "Tue, 24 Nov 2026 18:00:00 GMT"})
     assert run("book_ask", [dated, DONE])[1] == [0.1]
-    assert run("book_ask", [HttpResponse(503, {"retry-after": "nan"}, b""), DONE])[1] == [0.1]
+    assert run("book_ask", [httpx.Response(503, headers={"retry-after": "nan"}), DONE])[1] == [0.1]
 
 
 def test_attempts_come_to_an_end() -> None:
@@ -131,7 +132,7 @@ def test_a_pause_has_a_maximum_after_any_number_of_attempts() -> None:
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 412, 413, 500])
 def test_other_refusals_are_final(status: int) -> None:
     body = json.dumps({"title": "No", "status": status, "detail": "not so", "request_id": "r1"})
-    error, pauses = run("book_submit", [HttpResponse(status, {}, body.encode())])
+    error, pauses = run("book_submit", [httpx.Response(status, content=body.encode())])
     assert isinstance(error, RefusedRequestError) and pauses == []
     assert (error.status, error.request_id, str(error)) == (status, "r1", "No: not so")
 
@@ -142,26 +143,30 @@ def test_faults_become_dlopts_own() -> None:
         {"path": "a", "rule": "b"},
     ]
     body = json.dumps({"title": "Invalid", "status": 422, "faults": faults}).encode()
-    error, _ = run("book_submit", [HttpResponse(422, {}, body)])
+    error, _ = run("book_submit", [httpx.Response(422, content=body)])
     assert isinstance(error, InvalidInstanceError)
     assert [(fault.path, fault.value, fault.rule) for fault in error.faults] == [
         ("task.load", -1, "must be positive"),
         ("a", MISSING, "b"),
     ]
     body = json.dumps({"title": "Not applicable", "status": 422, "detail": "no"}).encode()
-    assert isinstance(run("book_submit", [HttpResponse(422, {}, body)])[0], NotApplicableError)
+    assert isinstance(
+        run("book_submit", [httpx.Response(422, content=body)])[0], NotApplicableError
+    )
 
 
 @pytest.mark.parametrize("body", [b"<html>", b"\xff", b"[]", b"3", b'{"faults": 7}', b""])
 def test_a_refusal_in_another_format_is_one_too(body: bytes) -> None:
-    error, _ = run("book_submit", [HttpResponse(500, {"x-request-id": "r2"}, body)])
+    error, _ = run(
+        "book_submit", [httpx.Response(500, headers={"x-request-id": "r2"}, content=body)]
+    )
     assert isinstance(error, RefusedRequestError)
     assert (error.status, error.title, error.request_id) == (500, "HTTP status 500", "r2")
 
 
 @pytest.mark.parametrize("body", [b"<html>", b"\xff", b'{"decision": 1, "decision": 2}'])
 def test_an_answer_of_another_service_is_no_fault_of_the_data(body: bytes) -> None:
-    error, _ = run("book_submit", [HttpResponse(200, {}, body)])
+    error, _ = run("book_submit", [httpx.Response(200, content=body)])
     assert isinstance(error, UnreadableAnswerError) and "submit" in str(error)
 
 

@@ -11,11 +11,11 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from itertools import islice
 
+from dlopt.books.snapshots import PlainData
 from dlopt.errors import DloptError, described
-from dlopt.serve.answers import Answer
 from dlopt.serve.books.book_calls import BookCall
 from dlopt.serve.books.book_log import load_book, stored_answers
-from dlopt.serve.books.commit_thread import Batch, CommitThread, Outcome, Pending
+from dlopt.serve.books.commit_thread import Batch, CommitThread, LoggedState, Outcome, Pending
 from dlopt.serve.books.logged_book import LoggedBook
 from dlopt.serve.errors import NotFoundError, ServiceError, TooManyRequestsError, UnavailableError
 from dlopt.serve.store import Store
@@ -69,28 +69,24 @@ class BookExecutor:
         wall_clock: Callable[[], float],
     ) -> None:
         self.name, self.definition = book.name, book.definition
-        self.description = book.describe().body
+        self._logged = LoggedState(book.describe().body, book.version)
         self._book, self._store, self._committer = book, store, committer
         self._executor, self._wall_clock = executor, wall_clock
-        self.written_version = book.version
         self._calls: deque[_Waiting] = deque()
         self._lock = threading.Lock()  # guards `_is_running`
         self._is_running = False
-        self._generation, self._lost, self._failure = 0, -1, ""
+        self._failure = ""
         self._is_deleted = False
+
+    @property
+    def description(self) -> PlainData:
+        """What the book is, as it is in the log."""
+        return self._logged.description
 
     @property
     def has_holds(self) -> bool:
         """Whether there are holds, of which some may expire."""
         return self._book.has_holds
-
-    def lose(self, generation: int) -> None:
-        """Learn that what was done in a generation is not in the log: it is undone."""
-        self._lost = generation
-
-    def is_lost(self, generation: int) -> bool:
-        """Tell whether what was done in a generation is undone."""
-        return generation <= self._lost
 
     def put_call(self, call: BookCall, future: Pending) -> None:
         """Apply a call after those before it; of a question on a copy, the result is the question.
@@ -104,16 +100,12 @@ class BookExecutor:
             raise TooManyRequestsError(
                 f"{MAX_WAITING_CALLS} calls of the book {self.name} wait already", retry_after_s=1.0
             )
-        verb, key = call.verb, call.idempotency_key
+        verb = call.verb
         if verb.on_copy:
             self.put(lambda book, now: book.question(call, now), future)
         else:
-            self.put(
-                lambda book, now: book.call(call, now),
-                future,
-                is_slow=verb.is_slow,
-                key=key if verb.changes else None,
-            )
+            key = call.idempotency_key if verb.changes else None
+            self.put(lambda book, now: book.call(call, now), future, is_slow=verb.is_slow, key=key)
 
     def put(
         self,
@@ -131,20 +123,19 @@ class BookExecutor:
             self._is_running = True
         self._executor.submit(self._run)
 
-    def delete(self, future: Pending, if_match: int | None = None) -> None:
-        """Refuse all later calls, after those before it, if the book has a version then."""
+    def closing(self, if_match: int | None) -> Callable[[LoggedBook, float], None]:
+        """Return what refuses all later calls, if the book has a version then."""
 
-        def close(book: LoggedBook, _: float) -> Answer:
+        def close(book: LoggedBook, _: float) -> None:
             book.require_version(if_match)
             self._is_deleted = True
-            return Answer({})
 
-        self.put(close, future)
+        return close
 
     def restore(self, *, is_doubtful: bool = False) -> None:
         """Accept calls again: the book was not deleted, unless that is doubtful: the log tells."""
         if is_doubtful:
-            self.lose(self._generation)
+            self._logged.is_lost = True
         self._is_deleted = False
 
     def _run(self) -> None:
@@ -154,7 +145,7 @@ class BookExecutor:
             batch, begun = self._new_batch(), time.perf_counter()
             while self._calls:
                 waiting = self._calls.popleft()
-                is_lost = self.is_lost(self._generation)
+                is_lost = self._logged.is_lost
                 if waiting.is_slow or is_lost or time.perf_counter() - begun > _MAX_BATCH_S:
                     self._hand_over(batch)
                     if is_lost:
@@ -168,7 +159,7 @@ class BookExecutor:
                 if waiting.future is not None:
                     batch.outcomes.append((waiting.future, outcome))
                 is_changed = is_changed or bool(batch.records) or is_lost
-            if is_changed and not self.is_lost(batch.generation):
+            if is_changed and not batch.state.is_lost:
                 self._describe(batch)
                 is_changed = False
             self._hand_over(batch)
@@ -178,8 +169,8 @@ class BookExecutor:
                     return
 
     def _new_batch(self) -> Batch:
-        self._book.answers.forget_written(self.written_version)
-        return Batch(self, self._generation)
+        self._book.answers.forget_written(self._logged.written_version)
+        return Batch(self._logged)
 
     def _hand_over(self, batch: Batch) -> None:
         if not batch.is_empty:
@@ -195,7 +186,7 @@ class BookExecutor:
         """Apply a call; whatever is no `DloptError` is an error of ours."""
         if self._is_deleted:
             return NotFoundError(f"there is no book {self.name}")
-        if self.is_lost(batch.generation):
+        if batch.state.is_lost:
             return UnavailableError(
                 f"book {self.name} has stopped, for its log cannot be read: {self._failure}",
                 retry_after_s=1.0,
@@ -223,11 +214,9 @@ class BookExecutor:
 
     def _reload(self) -> None:
         """Go on from what the log says, or try it again at the next call."""
-        lost = self._lost
         try:
             self._book = LoggedBook.replayed(load_book(self._store, self.name), self._book.limits)
-            self.written_version = self._book.version
-            self._generation = lost + 1
+            self._logged = LoggedState(self.description, self._book.version)
         except Exception as error:
             _LOGGER.exception("book %s cannot be loaded", self.name)
             self._failure = described(error)
@@ -236,7 +225,7 @@ class BookExecutor:
         """Undo a call in which the engine failed: go on from what was written before it."""
         _LOGGER.error("book %s failed, and is loaded again", self.name, exc_info=error)
         self._hand_over(batch)
-        self._committer.flush(self, self._generation)
-        self.lose(self._generation)
+        self._committer.flush(self._logged)
+        self._logged.is_lost = True
         self._reload()
         return ServiceError("the book failed; nothing was changed, and the failure is logged")

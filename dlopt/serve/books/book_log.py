@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
-from fractions import Fraction
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import sqlalchemy as sql
@@ -92,8 +91,7 @@ class OtherReleaseError(UnreadableBookError):
     title = "Log of another release"
 
 
-@dataclass(frozen=True, slots=True)
-class LogRecord:
+class LogRecord(NamedTuple):
     """A call that changed a book.
 
     Parameters
@@ -138,8 +136,7 @@ class LogRecord:
 
     def is_after(self, digest: str) -> bool:
         """Tell whether the record is as it was written, after the one of a digest."""
-        fields = tuple(getattr(self, name) for name in self.__slots__[:-1])
-        return self.digest == _chained_digest(digest, fields)
+        return self.digest == _chained_digest(digest, self[:-1])
 
     def to_data(self) -> PlainData:
         """Return the record as callers see it."""
@@ -164,8 +161,7 @@ class StoredAnswer(NamedTuple):
     answer: str
 
 
-@dataclass(frozen=True, slots=True)
-class SavedSnapshot:
+class SavedSnapshot(NamedTuple):
     """A book as text, after the record of a sequence number."""
 
     book: str
@@ -210,6 +206,7 @@ def to_text(data: object) -> str:
 
     Examples
     --------
+    >>> from fractions import Fraction
     >>> to_text({"b": Fraction(1, 3), "a": 0.1})
     '{"b":"1/3","a":0.1}'
     """
@@ -221,22 +218,20 @@ def to_sorted_text(data: object) -> str:
 
     Examples
     --------
+    >>> from fractions import Fraction
     >>> to_sorted_text({"b": Fraction(1, 3), "a": 0.1})
     '{"a":0.1,"b":"1/3"}'
     """
     return _SORTING_ENCODER.encode(data)
 
 
-def _plain(value: object) -> Any:
-    if isinstance(value, Fraction):
-        return arithmetic.to_json(value)
-    raise TypeError(f"{type(value).__name__} is no plain data")
-
-
-_ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False, default=_plain)
-_SORTING_ENCODER = json.JSONEncoder(
-    sort_keys=True, separators=(",", ":"), allow_nan=False, default=_plain
-)
+_FORMAT: dict[str, Any] = {
+    "separators": (",", ":"),
+    "allow_nan": False,
+    "default": arithmetic.to_json,
+}
+_ENCODER = json.JSONEncoder(**_FORMAT)
+_SORTING_ENCODER = json.JSONEncoder(**_FORMAT, sort_keys=True)
 
 
 def write_changes(
@@ -246,15 +241,11 @@ def write_changes(
 ) -> None:
     """Append log records, and put snapshots in the place of earlier ones."""
     if records:
-        connection.execute(_INSERT_RECORDS, list(map(_row, records)))
+        connection.execute(_INSERT_RECORDS, [record._asdict() for record in records])
     for snapshot in snapshots:
         earlier = (_SNAPSHOTS.c.book == snapshot.book) & _SNAPSHOTS.c.data.is_not(None)
         connection.execute(sql.update(_SNAPSHOTS).where(earlier).values(data=None))
-        connection.execute(_INSERT_SNAPSHOT, asdict(snapshot))
-
-
-def _row(record: LogRecord) -> dict[str, Any]:
-    return {name: getattr(record, name) for name in LogRecord.__slots__}
+        connection.execute(_INSERT_SNAPSHOT, snapshot._asdict())
 
 
 def add_book(store: Store, name: str, definition: str) -> None:

@@ -22,7 +22,7 @@ from dlopt.serve.books.limits import DEFAULT_LIMITS, BookLimits
 from dlopt.serve.books.logged_book import LoggedBook, definition_data
 from dlopt.serve.books.question_pool import QuestionPool
 from dlopt.serve.books.restored_books import restored_books
-from dlopt.serve.books.verbs import verb_named
+from dlopt.serve.books.verbs import VERBS
 from dlopt.serve.errors import (
     ConflictingStateError,
     LimitReachedError,
@@ -88,7 +88,7 @@ class BookService:
         self._unreadable: dict[str, UnreadableBookError] = {}
         self._questions = QuestionPool(limits)
         self._naming = asyncio.Lock()  # acquired while a book is made or deleted
-        self._executor: ThreadPoolExecutor | None = None
+        self._executor = ThreadPoolExecutor(MAX_THREADS, "dlopt-book")
         self._committer: CommitThread | None = None
         self._timer: asyncio.Task[None] | None = None
 
@@ -103,19 +103,17 @@ class BookService:
         UnavailableError
             If the store cannot be read.
         """
-        restored = await asyncio.to_thread(restored_books, self._store, self._limits)
-        self._unreadable |= restored.unreadable
-        self._executor = ThreadPoolExecutor(MAX_THREADS, "dlopt-book")
+        books, self._unreadable = await asyncio.to_thread(restored_books, self._store, self._limits)
         self._committer = CommitThread(self._store, asyncio.get_running_loop())
-        for book in restored.books:
+        for book in books:
             self._add(book)
         self._timer = asyncio.create_task(self._expire_regularly())
 
     async def stop(self) -> None:
         """Refuse further calls, write what is pending and a snapshot of each book, and end."""
         async with self._naming:
-            committer, executor, timer = self._committer, self._executor, self._timer
-            if committer is None or executor is None or timer is None:
+            committer, timer = self._committer, self._timer
+            if committer is None or timer is None:
                 return
             self._committer = None
             timer.cancel()
@@ -123,7 +121,7 @@ class BookService:
                 await timer
             saved = [self._done(book, _save) for book in self._books.values()]
             await asyncio.gather(*saved, return_exceptions=True)
-            await asyncio.to_thread(executor.shutdown)
+            await asyncio.to_thread(self._executor.shutdown)
             await asyncio.to_thread(committer.stop)
 
     async def create(
@@ -155,7 +153,6 @@ class BookService:
     ) -> Answer:
         async with self._naming:
             self._require_running()
-            _require_object(definition)
             wanted = await asyncio.to_thread(read_definition, definition)
             if name in self._unreadable:
                 raise self._unreadable[name]
@@ -195,9 +192,7 @@ class BookService:
                 del self._unreadable[name]
                 return Answer({"name": name})
             book = self._book(name)
-            closed = asyncio.get_running_loop().create_future()
-            book.delete(closed, if_match)
-            await closed
+            await self._done(book, book.closing(if_match))
             try:
                 await asyncio.to_thread(book_log.delete_book, self._store, name)
             except BaseException as error:
@@ -263,7 +258,7 @@ class BookService:
         InvalidInstanceError, NotApplicableError
             If the call is impossible.
         NotFoundError
-            If there is no such book, verb or hold.
+            If there is no such book or hold.
         PreconditionError, ConflictingStateError
             If the book has another version; if the key was used for another call.
         LimitReachedError
@@ -276,7 +271,7 @@ class BookService:
         UnreadableBookError
             If the book could not be restored.
         """
-        book, found = self._book(name), verb_named(verb)
+        book, found = self._book(name), VERBS[verb]
         if idempotency_key is not None and not (
             len(idempotency_key) <= book_log.MAX_KEY_LENGTH and _KEY.fullmatch(idempotency_key)
         ):
@@ -284,7 +279,6 @@ class BookService:
                 f"must have 1 to {book_log.MAX_KEY_LENGTH} printable ASCII characters and no spaces"
             )
             raise InvalidInstanceError([Fault("Idempotency-Key", idempotency_key, rule)])
-        _require_object(arguments)
         if found.apply is None:
             return await self._read_log(book, LogRange.from_data(arguments), if_match)
         call = BookCall(found, arguments, idempotency_key, if_match)
@@ -321,7 +315,7 @@ class BookService:
         """Take back the promises whose holds have expired; it is done soon."""
         for book in self._books.values():
             if book.has_holds:
-                book.put(_expire)
+                book.put(LoggedBook.expire_holds)
 
     async def _expire_regularly(self) -> None:
         while True:
@@ -349,7 +343,7 @@ class BookService:
         return book
 
     def _add(self, logged: LoggedBook) -> BookExecutor:
-        assert self._committer is not None and self._executor is not None
+        assert self._committer is not None
         book = BookExecutor(logged, self._store, self._committer, self._executor, self._wall_clock)
         self._books[book.name] = book
         return book
@@ -368,11 +362,6 @@ class BookService:
             raise UnavailableError("the service is about to stop", retry_after_s=1.0)
 
 
-def _require_object(data: object) -> None:
-    if not isinstance(data, Mapping):
-        raise InvalidInstanceError([Fault("", data, "must be an object with named fields")])
-
-
 async def _called(book: BookExecutor, call: BookCall) -> Any:
     """Return what a call gets: an answer, or the question whose answer it wants."""
     future = asyncio.get_running_loop().create_future()
@@ -380,12 +369,6 @@ async def _called(book: BookExecutor, call: BookCall) -> Any:
     return await future
 
 
-def _expire(book: LoggedBook, now: float) -> Answer:
-    book.expire_holds(now)
-    return Answer({})
-
-
-def _save(book: LoggedBook, now: float) -> Answer:
+def _save(book: LoggedBook, now: float) -> None:
     book.expire_holds(now)
     book.save()
-    return Answer({})

@@ -8,7 +8,7 @@ import queue
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 from dlopt.books.snapshots import PlainData
 from dlopt.serve.books.book_log import LogRecord, SavedSnapshot, is_written, write_changes
@@ -23,8 +23,9 @@ Pending: TypeAlias = asyncio.Future[Any]
 """What the caller of a book waits for."""
 
 
-class LoggedSource(Protocol):
-    """A book whose changes are written.
+@dataclass(slots=True, eq=False)
+class LoggedState:
+    """What is in the log of a book, from when it is loaded until it has to be loaded again.
 
     Attributes
     ----------
@@ -32,16 +33,13 @@ class LoggedSource(Protocol):
         Of the book as it is in the log.
     written_version : int
         Of the latest record that is known to be in the log.
+    is_lost : bool
+        Whether what was done since it was loaded may not be in the log, which is read again.
     """
 
     description: PlainData
     written_version: int
-
-    def lose(self, generation: int) -> None:
-        """Learn that what was done in a generation may not be in the log: it is read again."""
-
-    def is_lost(self, generation: int) -> bool:
-        """Tell whether what was done in a generation may not be in the log."""
+    is_lost: bool = False
 
 
 @dataclass(slots=True)
@@ -50,9 +48,8 @@ class Batch:
 
     Parameters
     ----------
-    source : LoggedSource
-    generation : int
-        How often the book was loaded from the log before.
+    state : LoggedState
+        Of the book, as it was loaded.
     outcomes : list of (future, outcome)
         The answers, which are given when all that they saw is durable.
     records : list of LogRecord
@@ -63,8 +60,7 @@ class Batch:
         Set when the batch has been dealt with.
     """
 
-    source: LoggedSource
-    generation: int
+    state: LoggedState
     outcomes: list[tuple[Pending, Outcome]] = field(default_factory=list)
     records: list[LogRecord] = field(default_factory=list)
     snapshots: list[SavedSnapshot] = field(default_factory=list)
@@ -81,7 +77,7 @@ class CommitThread:
     """Writes batches in the order in which they come, as many at a time as there are.
 
     If a transaction fails, the batches of each book are written by themselves, for one book may be
-    the reason. Those that fail, and all later ones of the same generation, are undone: the callers
+    the reason. Those that fail, and all later ones of the same state, are undone: the callers
     get `UnavailableError`, and the book is loaded from the log again. If it is unknown whether a
     commit has happened, the log is asked; if it cannot be asked, callers get `UnknownOutcomeError`.
 
@@ -108,10 +104,10 @@ class CommitThread:
         """Write a batch soon."""
         self._batches.put(batch)
 
-    def flush(self, source: LoggedSource, generation: int) -> None:
+    def flush(self, state: LoggedState) -> None:
         """Wait until everything that was put before is dealt with."""
         written = threading.Event()
-        self.put(Batch(source, generation, written=written))
+        self.put(Batch(state, written=written))
         written.wait()
 
     def stop(self) -> None:
@@ -134,20 +130,20 @@ class CommitThread:
             self._commit(batches)
 
     def _commit(self, batches: Sequence[Batch]) -> None:
-        alive = [batch for batch in batches if not batch.source.is_lost(batch.generation)]
+        alive = [batch for batch in batches if not batch.state.is_lost]
         failures: dict[int, UnavailableError] = {}
         error = self._write(alive)
         if error is not None:
-            for source in {id(batch.source): batch.source for batch in alive}.values():
-                own = [batch for batch in alive if batch.source is source]
+            for state in {id(batch.state): batch.state for batch in alive}.values():
+                own = [batch for batch in alive if batch.state is state]
                 failure = self._failure_of(own, error)
                 if failure is not None:
                     _LOGGER.error("a book is loaded from its log again: %s", failure)
                     failures |= {id(batch): failure for batch in own}
-                    source.lose(own[-1].generation)
+                    state.is_lost = True
         outcomes: list[tuple[Pending, Outcome]] = []
         for batch in batches:
-            if batch.source.is_lost(batch.generation):
+            if batch.state.is_lost:
                 failure = failures.get(id(batch), _EARLIER_FAILURE)
                 outcomes += [
                     (future, found if isinstance(found, UnavailableError) else failure)
@@ -156,9 +152,9 @@ class CommitThread:
                 continue
             outcomes += batch.outcomes
             if batch.description is not None:
-                batch.source.description = batch.description
+                batch.state.description = batch.description
             if batch.records:
-                batch.source.written_version = batch.records[-1].sequence
+                batch.state.written_version = batch.records[-1].sequence
         if outcomes:
             self._loop.call_soon_threadsafe(_resolve, outcomes)
         for batch in batches:

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from heapq import heapify, heappop, heappush
 from typing import Any
 
+from dlopt.books import Consequences
 from dlopt.books.snapshots import PlainData
 from dlopt.heuristics.coreservation.engine import CoReservation
 from dlopt.heuristics.multistage.engine import MultiStage
@@ -165,10 +166,8 @@ class BookState:
             if not self.is_promised(hold.kind, hold.id):
                 self.holds.remove(hold)
 
-    def take_back(self, hold: Hold) -> None:
-        """Take back a promise that has a hold."""
+    def cancel(self, kind: str | None, identity: str) -> Consequences:
+        """Take back a promise, of a kind if one is given."""
         if isinstance(self.engine, MultiStage):
-            self.engine.cancel(hold.id, kind=hold.kind)  # type: ignore[arg-type]
-        else:
-            self.engine.cancel(hold.id)
-        self.holds.remove(hold)
+            return self.engine.cancel(identity, kind=kind)  # type: ignore[arg-type]
+        return self.engine.cancel(identity)

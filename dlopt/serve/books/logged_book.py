@@ -12,7 +12,7 @@ from dlopt.arithmetic import Number
 from dlopt.books.snapshots import PlainData, plain_number
 from dlopt.errors import DloptError, NotApplicableError, described
 from dlopt.serve.answers import Answer
-from dlopt.serve.books.book_calls import BookCall, Question, Read
+from dlopt.serve.books.book_calls import BookCall, Question
 from dlopt.serve.books.book_log import (
     CorruptedLogError,
     LogRecord,
@@ -29,10 +29,10 @@ from dlopt.serve.books.book_size import BookSize
 from dlopt.serve.books.holds import BookState, Holds
 from dlopt.serve.books.keyed_answers import KeyedAnswers
 from dlopt.serve.books.limits import DEFAULT_LIMITS, BookLimits
-from dlopt.serve.books.verbs import EXPIRE, VERBS, Verb, require_arrived, with_arrival
+from dlopt.serve.books.verbs import EXPIRE, VERBS, Read, Verb, require_arrived, with_arrival
 from dlopt.serve.errors import ConflictingStateError, PreconditionError
 from dlopt.service_api.arguments import Instant
-from dlopt.service_api.definitions import Definition, read_definition
+from dlopt.service_api.definitions import Definition, Engine, read_definition
 from dlopt.version import __version__
 
 SNAPSHOT_EVERY = 5_000
@@ -123,8 +123,6 @@ class LoggedBook:
         if stored is not None:
             return Answer(json.loads(stored.answer), version=stored.version)
         verb, (arguments, read) = call.verb, self._read(call, time)
-        if verb.on_copy:
-            return self._question(verb, read, time).answer()
         if verb.changes:
             body = self._change(verb, arguments, read, time, call)
         else:
@@ -132,7 +130,7 @@ class LoggedBook:
         return Answer(body, version=self.version)
 
     def question(self, call: BookCall, time: float) -> Question:
-        """Return a question about the book as it is, with a verb that is applied to copies.
+        """Return what answers a verb that is applied to copies, about the book as it is.
 
         Raises
         ------
@@ -141,7 +139,16 @@ class LoggedBook:
         """
         self.expire_holds(time)
         _, read = self._read(call, time)
-        return self._question(call.verb, read, time)
+        now, version = self._wall_instant(time), self.version
+        saved = pickle.dumps(self._book.engine, pickle.HIGHEST_PROTOCOL)
+
+        def answer() -> Answer:
+            engine: Engine = pickle.loads(saved)
+            if now is not None:
+                engine.advance(now)
+            return Answer(call.verb.answer(BookState(engine), *read), version=version)
+
+        return answer
 
     def require_version(self, wanted: int | None) -> None:
         """Refuse a call that is meant for another version.
@@ -158,24 +165,19 @@ class LoggedBook:
 
     def _read(self, call: BookCall, time: float) -> tuple[Mapping[str, Any], Read]:
         """Return the arguments of a call that can be made now, as plain data and as records."""
-        verb, arguments, is_wall = call.verb, call.arguments, self.definition.clock == "wall"
-        if is_wall and verb.arrives:
-            arguments = with_arrival(arguments, self._wall_instant(time))
+        verb, arguments, now = call.verb, call.arguments, self._wall_instant(time)
+        if now is not None and verb.arrives:
+            arguments = with_arrival(arguments, now)
         read = verb.read(self.definition.problem, arguments)
-        if is_wall and verb.arrives and verb.changes:
-            require_arrived(read[0], self._wall_instant(time))
+        if now is not None and verb.arrives and verb.changes:
+            require_arrived(read[0], now)
         self.require_version(call.if_match)
-        if is_wall and verb is VERBS["advance"]:
+        if now is not None and verb is VERBS["advance"]:
             raise NotApplicableError(
                 "nobody can advance it: the clock of this book is that of the server"
             )
         self._size.require_room(verb, read[0], self._book, self.version)
         return arguments, read
-
-    def _question(self, verb: Verb, read: Read, time: float) -> Question:
-        now = self._wall_instant(time) if self.definition.clock == "wall" else None
-        engine = pickle.dumps(self._book.engine, pickle.HIGHEST_PROTOCOL)
-        return Question(engine, verb, read, now, self.version)
 
     def _change(
         self,
@@ -186,9 +188,7 @@ class LoggedBook:
         call: BookCall | None = None,
     ) -> PlainData:
         """Change the book, and log it. If it refuses, at most its clock has advanced."""
-        now = None
-        if self.definition.clock == "wall":
-            now = self._wall_instant(time)
+        now = self._wall_instant(time)
         try:
             answer = self._apply(verb, read, time, now)
         except DloptError:
@@ -248,8 +248,10 @@ class LoggedBook:
             )
         return stored
 
-    def _wall_instant(self, time: float) -> Number:
-        """Return the clock of the book at a time of the wall clock; it never goes back."""
+    def _wall_instant(self, time: float) -> Number | None:
+        """Return what the wall clock sets that of the book to, never back; None if callers do."""
+        if self.definition.clock != "wall":
+            return None
         now = self._book.engine.now
         if isinstance(now, float):
             return max(now, time)
@@ -269,14 +271,8 @@ class LoggedBook:
         except NotApplicableError:
             return
         holds = self._book.holds.to_data()
-        data = to_text(
-            {
-                "release": __version__,
-                "engine": engine,
-                "holds": holds,
-                "digest": self._digest,
-            }
-        )
+        state = {"release": __version__, "engine": engine, "holds": holds, "digest": self._digest}
+        data = to_text(state)
         digest = _snapshot_digest(self.name, self.version, data)
         self._size.snapshot_bytes = len(data)
         self._new_snapshots.append(SavedSnapshot(self.name, self.version, data, digest))

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import threading
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from dlopt.serve.answers import Answer
 from dlopt.serve.books.book_calls import Question
@@ -68,27 +69,21 @@ class QuestionPool:
         loop = asyncio.get_running_loop()
         answered: asyncio.Future[Answer] = loop.create_future()
 
-        def finish(found: Answer | Exception) -> None:
+        def finish(settle: Callable[[], None]) -> None:
             self._free.release()
-            if isinstance(found, Answer):
-                answered.set_result(found)
-            else:
-                answered.set_exception(found)
-                answered.exception()  # nobody may be waiting any more
+            settle()
 
         def run(question: Question) -> None:
-            found: Answer | Exception
             try:
-                found = question.answer()
+                settle = partial(answered.set_result, question())
             except Exception as error:
-                found = error
+                settle = partial(answered.set_exception, error)
             with contextlib.suppress(RuntimeError):  # the service has stopped
-                loop.call_soon_threadsafe(finish, found)
+                loop.call_soon_threadsafe(finish, settle)
 
         try:
-            question = await ask()
-            name = "dlopt-question"
-            threading.Thread(target=run, args=(question,), name=name, daemon=True).start()
+            arguments = (await ask(),)
+            threading.Thread(target=run, args=arguments, name="dlopt-question", daemon=True).start()
         except BaseException:
             self._free.release()
             raise

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from dlopt.arithmetic import Number, to_json
 from dlopt.books import Consequences
@@ -15,7 +15,7 @@ from dlopt.heuristics.multistage.engine import MultiStage
 from dlopt.problems.multistage.data import Reservation
 from dlopt.problems.validated_record import Record
 from dlopt.serve.books.holds import BookState, Hold
-from dlopt.serve.errors import ConflictingStateError, NotFoundError
+from dlopt.serve.errors import ConflictingStateError
 from dlopt.service_api import arguments as args
 from dlopt.service_api import book_records as records
 from dlopt.service_api.book_records import kind_of
@@ -26,6 +26,8 @@ from dlopt.service_api.operations import OPERATIONS_BY_NAME, Permission
 Apply = Callable[[BookState, Any, Any], object]
 """Applies a verb to a book with its arguments and options, and returns the record of the answer.
 A snapshot, which may be large, is plain data already."""
+Read: TypeAlias = tuple[Record, Record | None]
+"""The arguments and the options of a call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ class Verb:
     arrives: bool = False
     is_slow: bool = False
 
-    def read(self, problem: str, data: Mapping[str, Any]) -> tuple[Record, Record | None]:
+    def read(self, problem: str, data: Mapping[str, Any]) -> Read:
         """Return the arguments and the options of a call.
 
         Raises
@@ -252,7 +254,9 @@ def _confirm(book: BookState, arguments: Any, _: None) -> records.HoldState:
 
 
 def _release(book: BookState, arguments: Any, _: None) -> records.ConsequencesAnswer:
-    book.take_back(book.holds.find(arguments.id, getattr(arguments, "kind", None)))
+    hold = book.holds.find(arguments.id, getattr(arguments, "kind", None))
+    book.cancel(hold.kind, hold.id)
+    book.holds.remove(hold)
     return records.ConsequencesAnswer(_NOTHING)
 
 
@@ -260,17 +264,10 @@ def _expire(book: BookState, arguments: Any, _: None) -> records.ConsequencesAns
     """Take back a promise whose hold has expired; if it has run already, nothing is left of it."""
     hold = book.holds.find(arguments.id, arguments.kind)
     if book.is_promised(hold.kind, hold.id):
-        try:
-            book.take_back(hold)
-        except NotApplicableError:
-            book.holds.remove(hold)
-    else:
-        book.holds.remove(hold)
+        with suppress(NotApplicableError):
+            book.cancel(hold.kind, hold.id)
+    book.holds.remove(hold)
     return records.ConsequencesAnswer(_NOTHING)
-
-
-def _of_kind(book: BookState, arguments: Any) -> dict[str, Any]:
-    return {"kind": arguments.kind} if isinstance(book.engine, MultiStage) else {}
 
 
 def _consequences(book: BookState, done: Consequences) -> records.ConsequencesAnswer:
@@ -280,15 +277,13 @@ def _consequences(book: BookState, done: Consequences) -> records.ConsequencesAn
 
 
 def _cancel(book: BookState, arguments: Any, _: None) -> records.ConsequencesAnswer:
-    engine: Any = book.engine
-    return _consequences(book, engine.cancel(arguments.id, **_of_kind(book, arguments)))
+    return _consequences(book, book.cancel(getattr(arguments, "kind", None), arguments.id))
 
 
 def _finished(book: BookState, arguments: Any, _: None) -> records.ConsequencesAnswer:
     engine: Any = book.engine
-    return _consequences(
-        book, engine.finished(arguments.id, arguments.at, **_of_kind(book, arguments))
-    )
+    kind = {"kind": arguments.kind} if isinstance(engine, MultiStage) else {}
+    return _consequences(book, engine.finished(arguments.id, arguments.at, **kind))
 
 
 def _resources(book: BookState, arguments: Any, _: None) -> records.ConsequencesAnswer:
@@ -323,26 +318,12 @@ def _snapshot(book: BookState, _arguments: Any, _: None) -> PlainData:
     return {"snapshot": book.engine.snapshot()}
 
 
-def _of_operation(
-    name: str,
-    apply: Apply | None,
-    *,
-    on_copy: bool = False,
-    arrives: bool = False,
-    is_slow: bool = False,
-) -> Verb:
+def _of_operation(name: str, apply: Apply | None, **traits: bool) -> Verb:
     """Return the verb that an operation of the service calls."""
     operation = OPERATIONS_BY_NAME[f"book_{name}"]
-    return Verb(
-        name,
-        apply,
-        operation.request or _for_all(args.NoArguments),
-        operation.options,
-        changes=operation.scope is Permission.BOOK,
-        on_copy=on_copy,
-        arrives=arrives,
-        is_slow=is_slow,
-    )
+    arguments = operation.request or _for_all(args.NoArguments)
+    changes = operation.scope is Permission.BOOK
+    return Verb(name, apply, arguments, operation.options, changes, **traits)
 
 
 def _for_all(record: type[Record]) -> dict[str, type[Record]]:
@@ -377,17 +358,3 @@ VERBS: dict[str, Verb] = {
 
 EXPIRE = Verb("expire", _expire, _for_all(args.ExpiredHold), changes=True)
 """What the clock does to a hold whose time to live is over. Nobody can ask for it."""
-
-
-def verb_named(name: str) -> Verb:
-    """Return a verb.
-
-    Raises
-    ------
-    NotFoundError
-        If there is none of the name.
-    """
-    verb = VERBS.get(name)
-    if verb is None:
-        raise NotFoundError(f"a book has no verb {name}; it has {', '.join(VERBS)}")
-    return verb

@@ -1,7 +1,8 @@
 """Co-reservation over domains: resources of several services in one window, in all or in none.
 
-A *domain* is a book of a service that somebody else runs, over nodes or over CPU shares. A
-`JointRequest` asks several domains for the same window, each part with alternatives. `Broker`
+A *domain* is a book of a service that somebody else runs, over nodes or over CPU shares, reached
+as a `dlopt.client.RemoteBook`. A `JointRequest` asks several domains for the same window, each part
+with alternatives. `Broker`
 
 1. **asks**: it looks for the earliest start that every part can have at one of its domains. A
    domain that rejects a start says the next one that it would accept (its offer of a later
@@ -58,7 +59,6 @@ from __future__ import annotations
 
 from dlopt.serve.broker.broker_log import BrokerLog
 from dlopt.serve.broker.coordinator import Broker
-from dlopt.serve.broker.domain import Domain
 from dlopt.serve.broker.joint_requests import (
     Alternative,
     JointDecision,
@@ -73,7 +73,6 @@ __all__ = [
     "Alternative",
     "Broker",
     "BrokerLog",
-    "Domain",
     "JointDecision",
     "JointPart",
     "JointRequest",

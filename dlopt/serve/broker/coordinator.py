@@ -9,10 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from dlopt.client.errors import RefusedRequestError
+from dlopt.client import RefusedRequestError, RemoteBook
 from dlopt.errors import DloptError, InvalidInstanceError, NotApplicableError
 from dlopt.serve.broker.broker_log import BrokerLog, Step
-from dlopt.serve.broker.domain import Domain
 from dlopt.serve.broker.joint_placement import JointPlacement, earliest_joint_placement
 from dlopt.serve.broker.joint_requests import JointDecision, JointRequest, Promise
 from dlopt.serve.errors import ConflictingStateError, NotFoundError
@@ -51,7 +50,7 @@ class Broker:
 
     Parameters
     ----------
-    domains : mapping of str to Domain
+    domains : mapping of str to RemoteBook
     log : BrokerLog
     ttl_s : float, default 30
         Time to live of holds in seconds: how long a domain keeps what was not decided.
@@ -69,7 +68,7 @@ class Broker:
 
     def __init__(
         self,
-        domains: Mapping[str, Domain],
+        domains: Mapping[str, RemoteBook],
         log: BrokerLog,
         *,
         ttl_s: float = TIME_TO_LIVE_S,
@@ -160,9 +159,7 @@ class Broker:
     def _hold(self, request: str, found: JointPlacement) -> str:
         """Hold all parts; else take back the holds, and return the reason."""
         parts = sorted(found.parts, key=lambda part: part.domain)
-        identities = [str(next(iter(part.submission.values()))["id"]) for part in parts]  # type: ignore[index]
-        named = zip(parts, identities, strict=True)
-        promises = tuple(Promise(part.domain, identity) for part, identity in named)
+        promises = tuple(Promise(part.domain, part.id) for part in parts)
         decision = JointDecision(request, True, found.start, found.end, promises)
         attempt = _Attempt(decision, self._clock() + self._ttl_s)
         data = {"decision": decision.to_data(), "lives_until": attempt.lives_until}
@@ -226,7 +223,9 @@ class Broker:
         decision = JointDecision(request, False, reason=reason, unresolved=unresolved)
         return decision if unresolved else self._ended(decision)
 
-    def _tried(self, promise: Promise, message: Callable[[Domain, Promise], object]) -> _Settled:
+    def _tried(
+        self, promise: Promise, message: Callable[[RemoteBook, Promise], object]
+    ) -> _Settled:
         """Send a message about a promise; "gone" if the domain says that there is none."""
         try:
             message(self._domains[promise.domain], promise)
@@ -243,7 +242,7 @@ class Broker:
         return decision
 
 
-def _confirm(domain: Domain, promise: Promise) -> None:
+def _confirm(domain: RemoteBook, promise: Promise) -> None:
     domain.confirm(promise.id, idempotency_key=_key(promise, "confirm"))
 
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dlopt.arithmetic import Number, exact, is_less, shown
+from dlopt.client import RemoteBook
 from dlopt.errors import DloptError
 from dlopt.problems.validated_record import plain
-from dlopt.serve.broker.domain import Domain
 from dlopt.serve.broker.joint_requests import Alternative, JointRequest
 
 MAX_STARTS = 100
@@ -17,9 +17,10 @@ MAX_STARTS = 100
 
 @dataclass(frozen=True, slots=True)
 class PlacedPart:
-    """A part at a domain, in a window: what is submitted."""
+    """A part at a domain, in a window: what is submitted, under its identity."""
 
     domain: str
+    id: str
     submission: Mapping[str, object]
 
 
@@ -36,13 +37,13 @@ class JointPlacement:
 class _Answer:
     """The first start, not before the one asked about, that a domain offers; None for none."""
 
-    placed: PlacedPart
+    placed: PlacedPart | None
     start: Number | None
     reason: str
 
 
 def earliest_joint_placement(
-    request: JointRequest, domains: Mapping[str, Domain], identity: Callable[[int], str]
+    request: JointRequest, domains: Mapping[str, RemoteBook], identity: Callable[[int], str]
 ) -> JointPlacement | str:
     """Return the earliest common start, or why there is none.
 
@@ -95,24 +96,19 @@ def _answer(
     alternative: Alternative,
     identity: str,
     start: Number,
-    domains: Mapping[str, Domain],
+    domains: Mapping[str, RemoteBook],
 ) -> _Answer:
     """Ask a domain about a start and, if it rejects it, about the next one."""
-    window: dict[str, object] = {
-        "id": identity,
-        "start": plain(start),
-        "end": plain(_end(request, start)),
-    }
-    placed = PlacedPart(alternative.domain, alternative.submission(**window))
-    domain = domains.get(alternative.domain)
-    if domain is None:
-        return _Answer(placed, None, f"there is no domain {alternative.domain}")
+    name, placed = alternative.domain, None
+    if name not in domains:
+        return _Answer(None, None, f"there is no domain {name}")
+    window = {"id": identity, "start": plain(start), "end": plain(_end(request, start))}
+    domain = domains[name]
     try:
         described = domain.describe()
         if described.clock != "wall":  # else the service says when it arrives
-            placed = PlacedPart(
-                alternative.domain, alternative.submission(arrival=plain(described.now), **window)
-            )
+            window = {"arrival": plain(described.now), **window}
+        placed = PlacedPart(name, identity, alternative.submission(**window))
         decision = domain.ask(placed.submission)
         if decision.accepted:
             return _Answer(placed, start, "")
@@ -120,7 +116,7 @@ def _answer(
         reason = decision.reason or "rejected"
     except DloptError as error:
         later, reason = [], str(error)
-    return _Answer(placed, later[0] if later else None, f"{alternative.domain}: {reason}")
+    return _Answer(placed, later[0] if later else None, f"{name}: {reason}")
 
 
 def _end(request: JointRequest, start: Number) -> Number:
@@ -145,11 +141,11 @@ def _distinct(
     if not answers:
         return ()
     for answer in answers[0]:
-        name = answer.placed.domain
-        if answer.start == start and name not in taken:
-            others = _distinct(answers[1:], start, taken | {name})
+        placed = answer.placed
+        if placed is not None and answer.start == start and placed.domain not in taken:
+            others = _distinct(answers[1:], start, taken | {placed.domain})
             if others is not None:
-                return (answer.placed, *others)
+                return (placed, *others)
     return None
 
 

@@ -6,10 +6,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Coroutine, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
-from typing import TypeVar
+from collections.abc import Coroutine, Sequence
 
 from dlopt.errors import described, printable, shortened
 from dlopt.serve.answers import JsonObject
@@ -19,8 +16,6 @@ from dlopt.serve.jobs.job_records import JobEnd, JobRecords
 from dlopt.serve.jobs.job_runner import RETRY_S, ActiveJob, JobRunner
 from dlopt.serve.jobs.worker_main import Ended
 from dlopt.serve.settings import ServiceSettings
-
-AnswerT = TypeVar("AnswerT")
 
 ANSWER_TO_CANCEL_S = 0.95
 """Seconds after which a client that cancels is answered, even if the store does not."""
@@ -55,19 +50,9 @@ class JobDispatcher:
         self.queue = JobQueue(settings.queued_jobs)
         self.active: dict[str, ActiveJob] = {}
         self.is_stopping = False
-        self._runners = [
-            JobRunner(
-                records,
-                self.write,
-                memory_mb=settings.job_memory_mb,
-                job_time_s=settings.job_time_s,
-            )
-            for _ in range(settings.concurrent_jobs)
-        ]
+        self._runners = [JobRunner(records, settings) for _ in range(settings.concurrent_jobs)]
         self._waiting = asyncio.Semaphore(0)
         self._tasks: set[asyncio.Task[None]] = set()
-        # One thread writes all: in order, and never in two transactions at once.
-        self._writer = ThreadPoolExecutor(1, thread_name_prefix="dlopt-jobs")
 
     @property
     def trouble(self) -> str | None:
@@ -94,7 +79,7 @@ class JobDispatcher:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         for job in self.active.values():
             job.history.close()
-        self._writer.shutdown()
+        self.records.close()
 
     def enqueue(self, job: ActiveJob, owner: str, priority: int) -> None:
         """Let a stored job wait for its turn."""
@@ -137,10 +122,6 @@ class JobDispatcher:
                 retry_after_s=RETRY_S,
             ) from error
 
-    async def write(self, work: Callable[[], AnswerT]) -> AnswerT:
-        """Return the answer of some work on the store, done in its turn."""
-        return await asyncio.get_running_loop().run_in_executor(self._writer, work)
-
     def begin(self, work: Coroutine[None, None, None]) -> None:
         """Do some work in the background, until it ends or the service stops."""
         task = asyncio.create_task(work)
@@ -171,10 +152,11 @@ class JobDispatcher:
         changes: JsonObject = {"state": end.state, "reason": reason, "ended_at": now}
         changes |= {} if job.started_at is None else {"started_at": job.started_at}
         changes |= {} if job.progress is None else {"progress": job.progress}
-        store = partial(self.records.end, job.id, end, changes, job.history.events)
+        events = job.history.events
         while True:
             try:
-                job.history.add(await self.write(store))
+                ended = await self.records.in_turn(self.records.end, job.id, end, changes, events)
+                job.history.add(ended)
                 return
             except UnavailableError as error:
                 _LOG.warning("the end of job %s is not stored: %s", job.id, error)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, fields
 from functools import partial
+from typing import ParamSpec, TypeVar
 
 import sqlalchemy as sql
 
@@ -16,7 +19,10 @@ from dlopt.serve.errors import NotFoundError, UnknownOutcomeError
 from dlopt.serve.jobs.event_history import Event
 from dlopt.serve.jobs.stored_requests import JobRequest
 from dlopt.serve.store import METADATA, Store
-from dlopt.service_api.job_records import JobState
+from dlopt.service_api.job_records import JobState, JobStatus
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 MAX_LISTED = 1_000
 """Jobs in a list, the latest ones; chosen by hand."""
@@ -60,18 +66,7 @@ JOBS = sql.Table(
 """The tables of jobs and of their instances: each job names its instance by ``content``."""
 _NAME = re.compile("[0-9a-f]{32}")
 _HASH = re.compile("[0-9a-f]{64}")
-_STATUS = (
-    "id",
-    "kind",
-    "state",
-    "created_at",
-    "started_at",
-    "ended_at",
-    "hash",
-    "method",
-    "progress",
-    "reason",
-)
+_STATUS = tuple(field.name for field in fields(JobStatus))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +79,20 @@ class JobInput:
 
 @dataclass(frozen=True, slots=True)
 class UnfinishedJob:
-    """A job that a former server has left queued or running, see `JobRecords.unfinished`."""
+    """A job that a former server has left queued or running, see `JobRecords.unfinished`.
+
+    Parameters
+    ----------
+    id, owner : str
+    priority : int
+    last_event : Event
+        The last one that a reader of the former server may know.
+    """
 
     id: str
-    state: JobState
     owner: str
     priority: int
-    last_event: int
+    last_event: Event
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +127,17 @@ class JobRecords:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        # One thread writes all: in order, and never in two transactions at once.
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="dlopt-jobs")
+
+    async def in_turn(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Return the answer of some work on the store, done in its turn."""
+        call = partial(work, *args, **kwargs)
+        return await asyncio.get_running_loop().run_in_executor(self._writer, call)
+
+    def close(self) -> None:
+        """End the thread that writes, once it has done its work."""
+        self._writer.shutdown()
 
     def add(self, job: str, request: JobRequest, owner: str, now: float) -> JsonObject:
         """Store a request as a queued job of a new name; return the status of the job.
@@ -134,24 +147,13 @@ class JobRecords:
         UnknownOutcomeError
             If it cannot be known now whether it is stored: `added` tells later.
         """
-        row: JsonObject = {
-            "id": job,
-            "kind": request.kind,
-            "state": "queued",
-            "owner": owner,
-            "priority": request.priority,
-            "created_at": now,
-            "hash": request.hash,
-            "method": request.method,
-            "asked": request.asked,
-            "last_event": 1,
-            "key": request.key,
-            "key_without_limits": request.key_without_limits,
-        }
+        row: JsonObject = {"id": job, "state": "queued", "owner": owner, "created_at": now}
+        row |= asdict(request) | {"last_event": 1}
+        instance = row.pop("instance")
         try:
             with self._store.transaction() as connection:
-                if request.instance is not None:
-                    row["content"] = _keep_instance(connection, request.instance, row["hash"], now)
+                if instance is not None:
+                    row["content"] = _keep_instance(connection, instance, request.hash, now)
                 connection.execute(sql.insert(JOBS).values(**row))
         except UnknownOutcomeError as error:
             self._store.ensure_written(JOBS, partial(_has_job, job), error)
@@ -246,11 +248,11 @@ class JobRecords:
 
     def unfinished(self) -> list[UnfinishedJob]:
         """Return the jobs that are queued or running, in the order of their arrival."""
-        names = ("id", "state", "owner", "priority", "last_event")
+        names = (*_STATUS, "owner", "priority", "last_event")
         found = sql.select(*(JOBS.c[name] for name in names)).order_by(JOBS.c.number)
         with self._store.reading() as connection:
             rows = connection.execute(found.where(JOBS.c.state.in_(["queued", "running"])))
-            return [UnfinishedJob(*row) for row in rows]
+            return [_unfinished_job(dict(row)) for row in rows.mappings()]
 
     def input(self, job: str) -> JobInput:
         """Return what the process of a job is asked."""
@@ -269,9 +271,7 @@ class JobRecords:
 
     def result(self, job: str) -> JsonObject | None:
         """Return the last checked result of a job, or None."""
-        text = self._row(job, "result")["result"]
-        result: JsonObject | None = None if text is None else json.loads(text)
-        return result
+        return _read_json(self._row(job, "result")["result"])
 
     def certificate(self, job: str) -> str | None:
         """Return the certificate of a job, or None."""
@@ -324,5 +324,19 @@ def _keep_instance(connection: sql.Connection, data: str, hashed: str | None, no
 
 
 def _status_of(row: JsonObject) -> JsonObject:
-    progress = row["progress"]
-    return row | {"progress": None if progress is None else json.loads(progress)}
+    return row | {"progress": _read_json(row["progress"])}
+
+
+def _read_json(text: str | None) -> JsonObject | None:
+    data: JsonObject | None = None if text is None else json.loads(text)
+    return data
+
+
+def _unfinished_job(row: JsonObject) -> UnfinishedJob:
+    status = _status_of({name: row[name] for name in _STATUS})
+    event: Event = {"id": row["last_event"], "event": "queued", "data": status}
+    if status["state"] == "running":
+        event["event"] = "started"
+        if status["progress"] is not None:
+            event |= {"event": "progress", "data": status["progress"]}
+    return UnfinishedJob(row["id"], row["owner"], row["priority"], event)

@@ -6,10 +6,8 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Protocol, TypeVar
 
 from dlopt.errors import described
 from dlopt.serve.answers import JsonObject
@@ -19,20 +17,12 @@ from dlopt.serve.jobs.job_records import JobInput, JobRecords
 from dlopt.serve.jobs.stored_requests import time_limit_s
 from dlopt.serve.jobs.worker_handle import ProcessEndedError, WorkerHandle
 from dlopt.serve.jobs.worker_main import STOPPABLE, Begun, Ended, Progress
-
-AnswerT = TypeVar("AnswerT")
+from dlopt.serve.settings import ServiceSettings
 
 RETRY_S = 1.0
 """Seconds after which what has failed is tried again: the store, or the start of a process."""
 
 _LOG = logging.getLogger(__name__)
-
-
-class Write(Protocol):
-    """Does some work on the store, in its turn."""
-
-    def __call__(self, work: Callable[[], AnswerT]) -> Awaitable[AnswerT]:
-        """Return the answer of the work."""
 
 
 @dataclass(slots=True)
@@ -64,6 +54,11 @@ class ActiveJob:
     result: JsonObject | None = None
     ended: asyncio.Event = field(default_factory=asyncio.Event)
 
+    @classmethod
+    def queued(cls, status: JsonObject) -> ActiveJob:
+        """Return a job that has just been stored, by its status."""
+        return cls(status["id"], EventHistory([{"id": 1, "event": "queued", "data": status}]))
+
 
 class JobRunner:
     """A worker process, and the job that runs in it.
@@ -71,11 +66,8 @@ class JobRunner:
     Parameters
     ----------
     records : JobRecords
-    write : Write
-    memory_mb : int
-        Of the process.
-    job_time_s : float
-        Seconds that a job may take which has no limit of its own.
+    settings : ServiceSettings
+        With the memory of the process, and the time of a job that has no limit of its own.
 
     Attributes
     ----------
@@ -83,13 +75,8 @@ class JobRunner:
         Why it cannot work at present.
     """
 
-    def __init__(
-        self, records: JobRecords, write: Write, *, memory_mb: int, job_time_s: float
-    ) -> None:
-        self._records = records
-        self._write = write
-        self._memory_mb = memory_mb
-        self._job_time_s = job_time_s
+    def __init__(self, records: JobRecords, settings: ServiceSettings) -> None:
+        self._records, self._settings = records, settings
         self._process: WorkerHandle | None = None
         self.trouble: str | None = None
 
@@ -98,7 +85,7 @@ class JobRunner:
         while self._process is None or not self._process.is_usable:
             await self.close()
             try:
-                self._process = await WorkerHandle.start(self._memory_mb)
+                self._process = await WorkerHandle.start(self._settings.job_memory_mb)
             except (OSError, EOFError) as error:
                 self.trouble = f"a worker process cannot be started: {described(error)}"
                 _LOG.warning("%s", self.trouble)
@@ -155,7 +142,7 @@ class JobRunner:
             asked = json.loads(given.asked)
             return await process.ask(
                 given,
-                time_s=time_limit_s(asked) or self._job_time_s,
+                time_s=time_limit_s(asked) or self._settings.job_time_s,
                 is_stoppable=asked["kind"] in STOPPABLE,
                 receive=receive,
             )
@@ -167,7 +154,7 @@ class JobRunner:
         """Return what is asked, as soon as it can be read; None once the job is cancelled."""
         while not job.is_cancelled:
             try:
-                return await self._write(partial(self._records.input, job.id))
+                return await self._records.in_turn(self._records.input, job.id)
             except UnavailableError as error:
                 _LOG.warning("the request of job %s cannot be read: %s", job.id, error)
                 await asyncio.sleep(RETRY_S)
@@ -179,20 +166,21 @@ class JobRunner:
         Of results that come while one is being stored, only the last one is; none is once the job
         is answered.
         """
+        records = self._records
         while True:
             last, progress, result = job.history.events[-1], job.progress, job.result
             number = last["id"] + 1
             try:
                 if last["event"] == "queued":
                     assert job.started_at is not None
-                    start = partial(self._records.start, job.id, job.started_at, number)
-                    job.history.add(job.history.next("started", await self._write(start)))
+                    status = await records.in_turn(records.start, job.id, job.started_at, number)
+                    job.history.add(job.history.next("started", status))
                 elif job.is_answered or progress is None or progress is last["data"]:
                     return
                 else:
                     assert result is not None
-                    keep = partial(self._records.keep_progress, job.id, progress, result, number)
-                    await self._write(keep)
+                    keep = records.keep_progress
+                    await records.in_turn(keep, job.id, progress, result, number)
                     job.history.add(job.history.next("progress", progress))
             except UnavailableError as error:
                 _LOG.warning("progress of job %s is not stored: %s", job.id, error)

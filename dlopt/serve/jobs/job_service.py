@@ -8,7 +8,6 @@ import time
 import uuid
 from collections.abc import AsyncIterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 
 from dlopt.errors import NotApplicableError
 from dlopt.serve.answers import Answer, JsonObject
@@ -22,7 +21,7 @@ from dlopt.serve.errors import (
 from dlopt.serve.jobs.event_history import Event, EventHistory
 from dlopt.serve.jobs.job_dispatcher import JobDispatcher
 from dlopt.serve.jobs.job_queue import RETRY_AFTER_S
-from dlopt.serve.jobs.job_records import JobInput, JobRecords, UnfinishedJob
+from dlopt.serve.jobs.job_records import JobInput, JobRecords
 from dlopt.serve.jobs.job_request_reader import read_job_request
 from dlopt.serve.jobs.job_retention import MAX_REMOVED, JobRetention
 from dlopt.serve.jobs.job_runner import RETRY_S, ActiveJob
@@ -98,13 +97,12 @@ class JobService:
             If the store cannot be read. To write to it is tried again in the background.
         """
         interrupted = []
-        for job in await self._dispatcher.write(self._records.unfinished):
-            last = await self._dispatcher.write(partial(self._last_event, job))
-            active = ActiveJob(job.id, EventHistory([last]))
-            if job.state == "running":
-                interrupted.append(active)
-            else:
+        for job in await self._records.in_turn(self._records.unfinished):
+            active = ActiveJob(job.id, EventHistory([job.last_event]))
+            if job.last_event["event"] == "queued":
                 self._dispatcher.enqueue(active, job.owner, job.priority)
+            else:
+                interrupted.append(active)
         await self._dispatcher.interrupt(interrupted, SERVER_ENDED)
         await self._try_to_remove_expired()
         self._dispatcher.start()
@@ -153,25 +151,24 @@ class JobService:
     async def _submit(self, request: JobRequest, owner: str) -> Answer:
         async with self._submitting:
             self._require_running()
-            records, write = self._records, self._dispatcher.write
+            records = self._records
             earlier = await self._unsettled.job_of(request, owner)
             if earlier is not None:
-                status = await write(partial(records.status, earlier))
+                status = await records.in_turn(records.status, earlier)
                 self._unsettled.answered(request, owner)
                 return Answer(status, status=202, location=_location(status))
-            known = await write(partial(records.answered, request))
+            known = await records.in_turn(records.answered, request)
             if known is not None:
                 return Answer(known, location=_location(known))
             self._require_running()
             self._dispatcher.queue.require_place()
             job = uuid.uuid4().hex
             try:
-                status = await write(partial(records.add, job, request, owner, time.time()))
+                status = await records.in_turn(records.add, job, request, owner, time.time())
             except UnknownOutcomeError:
                 self._unsettled.add(job, request, owner)
                 raise
-            history = EventHistory([{"id": 1, "event": "queued", "data": status}])
-            self._dispatcher.enqueue(ActiveJob(job, history), owner, request.priority)
+            self._dispatcher.enqueue(ActiveJob.queued(status), owner, request.priority)
         return Answer(status, status=202, location=_location(status))
 
     async def validate(self, request: Mapping[str, object]) -> Answer:
@@ -312,7 +309,7 @@ class JobService:
         numbers = await asyncio.to_thread(self._retention.expired, now)
         for start in range(0, len(numbers), MAX_REMOVED):
             some = numbers[start : start + MAX_REMOVED]
-            await self._dispatcher.write(partial(self._retention.remove, some))
+            await self._records.in_turn(self._retention.remove, some)
 
     async def _remove_expired_regularly(self) -> None:
         while True:
@@ -359,16 +356,6 @@ class JobService:
         if result is None:
             raise NotFoundError(f"job {job!r} has no result: {status['reason']}")
         return result
-
-    def _last_event(self, job: UnfinishedJob) -> Event:
-        """Return the last event of a job that a reader of a former server may know."""
-        status = self._records.status(job.id)
-        event: Event = {"id": job.last_event, "event": "queued", "data": status}
-        if job.state == "running":
-            event["event"] = "started"
-            if status["progress"] is not None:
-                event |= {"event": "progress", "data": status["progress"]}
-        return event
 
     def _require_running(self) -> None:
         if self._dispatcher.is_stopping:

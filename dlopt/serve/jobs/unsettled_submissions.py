@@ -6,9 +6,7 @@ import asyncio
 import logging
 from dataclasses import dataclass
 
-from dlopt.serve.answers import JsonObject
 from dlopt.serve.errors import UnavailableError
-from dlopt.serve.jobs.event_history import EventHistory
 from dlopt.serve.jobs.job_dispatcher import JobDispatcher
 from dlopt.serve.jobs.job_runner import ActiveJob
 from dlopt.serve.jobs.stored_requests import JobRequest
@@ -21,16 +19,14 @@ MAX_PAUSE_S = 60.0
 _LOG = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Submission:
+    """A submission, and whether it is known by now if its job is stored."""
+
     job: str
     request: JobRequest
     owner: str
-
-    @property
-    def question(self) -> tuple[str, str]:
-        """What is equal if the same client asks the same again."""
-        return self.owner, self.request.key
+    is_settled: bool = False
 
 
 class UnsettledSubmissions:
@@ -47,14 +43,19 @@ class UnsettledSubmissions:
 
     def __init__(self, dispatcher: JobDispatcher) -> None:
         self._dispatcher = dispatcher
-        self._unsettled: dict[str, _Submission] = {}
-        self._found: dict[tuple[str, str], str] = {}
+        self._submissions: dict[tuple[str, str], _Submission] = {}  # by owner and question
         self._settling = asyncio.Lock()
 
     def add(self, job: str, request: JobRequest, owner: str) -> None:
         """Find out in the background whether a job is stored."""
+        unended = self._dispatcher.active
+        self._submissions = {
+            question: earlier
+            for question, earlier in self._submissions.items()
+            if not earlier.is_settled or earlier.job in unended
+        }
         submission = _Submission(job, request, owner)
-        self._unsettled[job] = submission
+        self._submissions[owner, request.key] = submission
         self._dispatcher.begin(self._settle_in_the_end(submission))
 
     async def job_of(self, request: JobRequest, owner: str) -> str | None:
@@ -67,19 +68,20 @@ class UnsettledSubmissions:
         UnavailableError
             If there may be one, and it cannot be known now.
         """
-        question = (owner, request.key)
-        for submission in [one for one in self._unsettled.values() if one.question == question]:
-            await self._settle(submission)
-        job = self._dispatcher.active.get(self._found.get(question, ""))
+        submission = self._submissions.get((owner, request.key))
+        if submission is None:
+            return None
+        await self._settle(submission)
+        job = self._dispatcher.active.get(submission.job)
         return None if job is None or job.is_cancelled else job.id
 
     def answered(self, request: JobRequest, owner: str) -> None:
-        """Forget the job of a request: its client has its status now."""
-        self._found.pop((owner, request.key), None)
+        """Forget the submission of a request: its client has the status of its job now."""
+        self._submissions.pop((owner, request.key), None)
 
     async def _settle_in_the_end(self, submission: _Submission) -> None:
         pause = FIRST_PAUSE_S
-        while submission.job in self._unsettled:
+        while not submission.is_settled:
             await asyncio.sleep(pause)
             pause = min(2 * pause, MAX_PAUSE_S)
             try:
@@ -91,7 +93,7 @@ class UnsettledSubmissions:
         """Queue a job if it is stored, and look for it no longer if it is not."""
         job = submission.job
         async with self._settling:
-            if job not in self._unsettled:  # another call was faster
+            if submission.is_settled:  # another call was faster
                 return
             try:
                 status = await asyncio.to_thread(self._dispatcher.records.added, job)
@@ -100,14 +102,7 @@ class UnsettledSubmissions:
                     f"it is not known yet whether job {job!r} is stored: {error}",
                     retry_after_s=FIRST_PAUSE_S,
                 ) from error
-            del self._unsettled[job]
+            submission.is_settled = True
             if status is not None:
-                self._enqueue(submission, status)
-
-    def _enqueue(self, submission: _Submission, status: JsonObject) -> None:
-        history = EventHistory([{"id": 1, "event": "queued", "data": status}])
-        active = ActiveJob(submission.job, history)
-        self._dispatcher.enqueue(active, submission.owner, submission.request.priority)
-        unended = self._dispatcher.active
-        self._found = {key: job for key, job in self._found.items() if job in unended}
-        self._found[submission.question] = submission.job
+                active, priority = ActiveJob.queued(status), submission.request.priority
+                self._dispatcher.enqueue(active, submission.owner, priority)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dlopt.batch.messages import receive_async, send
 from dlopt.batch.worker_process import WorkerProcess
 from dlopt.serve.jobs.job_records import JobInput
-from dlopt.serve.jobs.worker_main import PROGRAM, STOP, Begun, Ended, Progress, WorkerLimits
+from dlopt.serve.jobs.worker_main import PROGRAM, STOP, Begun, Ended, Progress
 
 ANSWER_TO_STOP_S = 0.7
 """Seconds in which a process that is asked to stop must answer, or is ended: of the second in which
@@ -82,7 +82,7 @@ class WorkerHandle:
             )
             undoing.callback(transport.close)
             process = cls(worker, pipe, transport, memory_mb)
-            await process._send(WorkerLimits(memory_mb))
+            await process._send(memory_mb)
             async with asyncio.timeout(START_S):
                 await receive_async(pipe)
             undoing.pop_all()

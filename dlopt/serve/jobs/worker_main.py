@@ -1,8 +1,8 @@
 """The process of a job, seen from inside: it answers one request after the other.
 
-It gets `WorkerLimits`, then jobs (`JobInput`) and orders to stop (`STOP`), and sends `Begun`, any
-number of `Progress`, and `Ended` for each job. Its memory is bounded. Whatever goes wrong with a
-job is an `Ended` with the reason.
+It gets the memory that it may have, in MB, then jobs (`JobInput`) and orders to stop (`STOP`), and
+sends `Begun`, any number of `Progress`, and `Ended` for each job. Whatever goes wrong with a job is
+an `Ended` with the reason.
 """
 
 from __future__ import annotations
@@ -34,19 +34,6 @@ STOPPABLE = frozenset({"solve", "certificate"})
 """The kinds that end early with what they have; the process of the others is ended."""
 _UNCHECKED = "certificates are checked at the end of the search"
 """What becomes of the bounds of a search that is to be certified, as long as it goes on."""
-
-
-@dataclass(frozen=True, slots=True)
-class WorkerLimits:
-    """The first message to a process.
-
-    Parameters
-    ----------
-    memory_mb : int
-        The memory that it may have.
-    """
-
-    memory_mb: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +92,9 @@ def serve() -> None:
     """Be the process of jobs: answer requests until the input ends."""
     stop = threading.Event()
 
-    def prepare(limits: WorkerLimits, tell: Tell) -> Callable[[JobInput], Ended]:
-        bound_memory(limits.memory_mb)
-        return _Answerer(tell, stop, limits.memory_mb).answer
+    def prepare(memory_mb: int, tell: Tell) -> Callable[[JobInput], Ended]:
+        bound_memory(memory_mb)
+        return _Answerer(tell, stop, memory_mb).answer
 
     def note_stop(message: object) -> bool:
         if message == STOP:

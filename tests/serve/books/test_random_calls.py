@@ -99,7 +99,7 @@ class _Twins:
         expected = copy.deepcopy(self._plain.engine).snapshot()
         for whole in (False, True):
             replayed = LoggedBook.replayed(load_book(self.store, "book", whole=whole))
-            answer = replayed.call(BookCall(VERBS["snapshot"], {}), 0.0)
+            answer = replayed.question(BookCall(VERBS["snapshot"], {}), 0.0)()
             assert answer.version == self._version
             assert json.dumps(answer.body["snapshot"]) == json.dumps(expected)
 

@@ -290,30 +290,18 @@ def test_faults_of_the_engine_have_the_paths_of_the_request(file_url, problem, s
     assert [fault.path for fault in caught.value.faults] == [wanted]
 
 
+def test_nobody_can_ask_for_the_expiry_of_a_hold():
+    assert "expire" not in VERBS
+
+
 def test_what_is_not_there(file_url):
     async def use():
         async with running(file_url) as service:
             with pytest.raises(NotFoundError, match="no book other"):
                 await service.call("other", "plan", {})
             await service.create("book", DEFINITIONS["admission"])
-            with pytest.raises(NotFoundError, match="no verb expire"):
-                await service.call("book", "expire", {"id": "a", "kind": "task"})
             with pytest.raises(NotApplicableError, match="was never accepted"):
                 await service.call("book", "cancel", {"id": "a"})
-
-    asyncio.run(use())
-
-
-@pytest.mark.parametrize("data", [[], None, "text", 3])
-def test_what_is_no_object(file_url, data):
-    async def use():
-        async with running(file_url) as service:
-            with pytest.raises(InvalidInstanceError, match="must be an object"):
-                await service.create("book", data)
-            await service.create("book", DEFINITIONS["admission"])
-            for verb in ("offer", "submit", "plan", "log"):
-                with pytest.raises(InvalidInstanceError, match="must be an object"):
-                    await service.call("book", verb, data)
 
     asyncio.run(use())
 

@@ -41,8 +41,10 @@ def test_connections_are_lost_and_the_server_is_killed(
     with RunningService(tmp_path, "--store", url) as server:
         connection = Connection(server.address)
         assert connection.ask("PUT", "/v1/books/a", DEFINITION)[0] == 201
+        connection.close()
         clients = ConcurrentClients(server.address, "a", 0)
         clients.run_until(100, lambda: _lose_connections(url))
+        connection = Connection(server.address)  # one that waits for long is closed by the server
         task = {"id": "after", "arrival": 10_000, "load": 1, "deadline": 50}
         key = {"Idempotency_Key": "after"}
         first = connection.ask("POST", "/v1/books/a/submit", {"task": task}, **key)
