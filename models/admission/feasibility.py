@@ -22,6 +22,7 @@ from dlopt.models.admission.fixed_sequence_lp import (
 )
 from dlopt.models.admission.scaled_instance import ScaledInstance
 from dlopt.models.admission.sequencing_milp import DUE_DATE_MARGIN, SequencingMilp
+from dlopt.models.admission.time_blocks import TimeBlocks
 from dlopt.models.admission.upper_bounds import upper_bound
 from dlopt.models.common.stream_feasibility import (
     FeasibilityResult,
@@ -89,11 +90,19 @@ class FeasibilityTest(StreamFeasibility[ScaledInstance, Solution]):
         reason = f"infeasible even in the {bound.derivation}"
         return FeasibilityResult(Status.INFEASIBLE, None, reason, bound.certificate)
 
-    def find_schedule(self) -> FeasibilityResult[Solution]:
-        """Try the sequence by deadline, then the models over sequences of chunks."""
-        plan = self._schedule(sequence_by_deadline(self.scaled, self.all_tasks))
+    def divide(self) -> TimeBlocks:
+        """Return the blocks of time; tasks stay mandatory in them."""
+        return TimeBlocks(self.scaled)
+
+    def schedule_by_deadline(self) -> Solution | None:
+        """Return the schedule of a sequence that is often feasible, if it is."""
+        return self._schedule(sequence_by_deadline(self.scaled, self.all_tasks))
+
+    def find_sequence(self) -> FeasibilityResult[Solution]:
+        """Look for a sequence by the discretised models, then by the sequencing MILP."""
+        plan = None
         model = SequencingMilp(self.scaled, self.installments, max_lateness=LATENESS_MARGIN)
-        if plan is None and len(model.candidates) <= MAX_CHUNKS and not is_small(model):
+        if len(model.candidates) <= MAX_CHUNKS and not is_small(model):
             plan = self._solve_discretised()
         if plan is not None:
             return FeasibilityResult(Status.OPTIMAL, plan)

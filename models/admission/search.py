@@ -2,7 +2,7 @@
 
 The hint is the first incumbent, the fluid relaxation with window cuts gives the bound, CP-SAT at
 two discretisations improves the incumbent, and the MILP over sequences closes the gap of small
-instances.
+instances. A stream that divides into blocks of time is searched block by block.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ from dlopt.models.admission.fixed_sequence_lp import (
 from dlopt.models.admission.initial_solution import replay_hint
 from dlopt.models.admission.scaled_instance import ScaledInstance
 from dlopt.models.admission.sequencing_milp import SequencingMilp
+from dlopt.models.admission.time_blocks import TimeBlocks
 from dlopt.models.admission.upper_bounds import upper_bound
+from dlopt.models.common.stream_bounds import UpperBound
 from dlopt.models.common.stream_search import TIME_SHARE, StreamSearch
 from dlopt.problems.admission.data import Solution
 from dlopt.result import Limits
@@ -66,21 +68,26 @@ class AdmissionSearch(StreamSearch[ScaledInstance, Solution]):
         answer = test.decide(explain=True)
         self.start_from(answer, self.scaled.value(promised), "promised tasks")
 
-    def compute_upper_bound(self) -> None:
-        """Bound the value by relaxations; try to schedule the tasks that they accept."""
-        bound = upper_bound(
+    def relax(self, limits: Limits, *, relaxation_only: bool) -> UpperBound:
+        """Bound the value by the fluid relaxation with window cuts."""
+        return upper_bound(
             self.scaled,
-            self.budget.left(TIME_SHARE),
+            limits,
             installments=self.installments,
             known_value=self.value,
+            relaxation_only=relaxation_only,
             seed=self.seed,
         )
-        self.use_relaxation(bound)
-        if bound.accepted is not None:
-            sequence = sequence_by_deadline(self.scaled, bound.accepted)
-            self._try_sequence(sequence, set(bound.accepted))
 
-    def close_gap(self) -> None:
+    def schedule_accepted(self, accepted: tuple[int, ...]) -> None:
+        """Try to schedule the tasks that a relaxation accepts."""
+        self._try_sequence(sequence_by_deadline(self.scaled, accepted), set(accepted))
+
+    def divide(self) -> TimeBlocks:
+        """Return the blocks of time of the stream."""
+        return TimeBlocks(self.scaled)
+
+    def close_gap_of_block(self) -> None:
         """Solve discretised models, then the sequencing MILP; the latter at once if it is small."""
         milp = SequencingMilp(self.scaled, self.installments)
         if len(milp.candidates) <= MAX_CHUNKS and not is_small(milp):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -160,6 +162,70 @@ def drop_unreachable(times: ExactTimes, flowtime: bool = False) -> ExactTimes:
         for row, arrivals in zip(times.processing_times, times.arrivals, strict=True)
     )
     return times.restrict(tuple(reachable))
+
+
+def without_idle_time(times: ExactTimes) -> ExactTimes:
+    """Shorten periods in which no schedule of the tasks on time need run anything.
+
+    Let no pair of a task and a machine arrive between `H` and `g`, and let `H` be no less than
+    ``last arrival + sum of processing times`` on any machine, over the pairs that can be on time
+    and arrive after the period of this kind before, and before `g`. From its last arrival on a
+    machine can run these one after another, in the order that a schedule has, none later than
+    there, and ends by `H`. So there is a schedule with the same tasks on time that runs nothing
+    between `H` and `g`, for the others cannot start before `g`. It stays one if everything from `g`
+    on is moved to `H`, arrivals and due dates, and due dates in between are replaced by `H`; and
+    the other way round. Due dates after the last period of work are replaced by its end.
+
+    Tasks without due dates are left out of account: they are run after all others.
+
+    Examples
+    --------
+    >>> from dlopt.problems.bag import Machine, Task
+    >>> patient = Task("patient", 3, release=2, absolute_deadline=10**9)
+    >>> late = Task("late", 3, release=900, absolute_deadline=950)
+    >>> times = ExactTimes.from_instance(Instance((patient, late), (Machine("m"),)))
+    >>> near = without_idle_time(times)
+    >>> [int(row[0]) for row in near.arrivals], [int(due) for due in near.due_dates]
+    ([0, 3], [6, 6])
+    """
+    pairs = sorted(
+        (arrivals[k], k, time)
+        for row, arrivals, due in zip(
+            times.processing_times, times.arrivals, times.due_dates, strict=True
+        )
+        for k, time in enumerate(row)
+        if time is not None and due is not None and arrivals[k] + time <= due
+    )
+    work: dict[int, Fraction] = defaultdict(Fraction)
+    last = Fraction(0)
+    idle: list[tuple[Fraction, Fraction]] = []
+    for arrival, k, time in pairs:
+        if arrival > last:
+            idle.append((last, arrival))
+            work.clear()
+        work[k] += time
+        last = max(last, arrival + work[k])
+    moved = _Moved(idle, last)
+    return replace(
+        times,
+        arrivals=tuple(_map_distinct(moved, row) for row in times.arrivals),
+        due_dates=tuple(None if due is None else moved(due) for due in times.due_dates),
+    )
+
+
+class _Moved:
+    """Moves instants across idle periods, and those after the last work to its end."""
+
+    def __init__(self, idle: list[tuple[Fraction, Fraction]], last: Fraction) -> None:
+        self.ends = [end for _, end in idle]
+        self.starts = [*(start for start, _ in idle), last]
+        self.lengths = [Fraction(0)]
+        for start, end in idle:
+            self.lengths.append(self.lengths[-1] + end - start)
+
+    def __call__(self, instant: Fraction) -> Fraction:
+        passed = bisect_right(self.ends, instant)
+        return min(instant, self.starts[passed]) - self.lengths[passed]
 
 
 def _longest(times: ExactTimes) -> Fraction:

@@ -19,7 +19,7 @@ from math import floor, gcd, lcm
 from typing import Literal, NamedTuple
 
 from dlopt.arithmetic import exact
-from dlopt.models.bag.exact_times import ExactTimes, drop_unreachable
+from dlopt.models.bag.exact_times import ExactTimes, drop_unreachable, without_idle_time
 from dlopt.models.common.solver_units import short_scale
 from dlopt.problems.bag.data import Instance
 from dlopt.problems.bag.goals import OBJECTIVES
@@ -63,6 +63,9 @@ class ScaledInstance:
         None where a job cannot run, or not in time.
     arrivals : tuple of tuple of int, shape (jobs, machines)
     due_dates : tuple of (int or None), shape (jobs,)
+    without_idle_time : bool
+        Whether arrivals and due dates are moved across idle periods, which would make the horizon
+        too long; `times` are not.
     """
 
     instance: Instance
@@ -74,6 +77,7 @@ class ScaledInstance:
     processing_times: tuple[tuple[int | None, ...], ...]
     arrivals: tuple[tuple[int, ...], ...]
     due_dates: tuple[int | None, ...]
+    without_idle_time: bool = False
 
     @classmethod
     def from_instance(cls, instance: Instance, objective: str) -> ScaledInstance:
@@ -92,7 +96,12 @@ class ScaledInstance:
         times = ExactTimes.from_instance(instance)
         if kind != "count":
             times = drop_unreachable(times, flowtime=kind == "flowtime")
-        return cls._of_times(instance, objective, times, *_choose_scale(times, kind))
+        scale, exactly_scaled = _choose_scale(times, kind)
+        if exactly_scaled or kind != "count":
+            return cls._of_times(instance, objective, times, scale, exactly_scaled)
+        near = without_idle_time(times)
+        scaled = cls._of_times(instance, objective, near, *_choose_scale(near, kind))
+        return replace(scaled, times=times, without_idle_time=True)
 
     @classmethod
     def _of_times(

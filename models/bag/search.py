@@ -349,7 +349,7 @@ def certificate_of_bounds(
     stop : float
         Instant of the monotonic clock at which a search for the proof ends.
     """
-    if not can_be_stated(1 / scaled.scale, scaled.times.origin):
+    if scaled.without_idle_time or not can_be_stated(1 / scaled.scale, scaled.times.origin):
         return None
     if scaled.objective_kind == "makespan":
         units = -bounds[0] * scaled.scale

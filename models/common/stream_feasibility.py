@@ -11,6 +11,7 @@ from dlopt.backends.pulp import DEFAULT
 from dlopt.backends.time_budget import Budget
 from dlopt.certificates import BoundCertificate
 from dlopt.errors import SolverError
+from dlopt.models.common.time_division import TimeDivision
 from dlopt.result import Limits, Proof, Status
 
 PlanT = TypeVar("PlanT")
@@ -96,9 +97,40 @@ class StreamFeasibility(ABC, Generic[ScaledT, PlanT]):
     def disprove_by_relaxation(self) -> FeasibilityResult[PlanT] | None:
         """Return that there is no schedule, if the fluid relaxation proves it."""
 
-    @abstractmethod
     def find_schedule(self) -> FeasibilityResult[PlanT]:
-        """Look for a schedule, or for a claim of the solver that there is none."""
+        """Try the sequence by deadline, then the blocks of time, each by models of sequences."""
+        plan = self.schedule_by_deadline()
+        if plan is not None:
+            return FeasibilityResult(Status.OPTIMAL, plan)
+        divided = self.divide()
+        return self.find_sequence() if divided.is_trivial else self.decide_blocks(divided)
+
+    def decide_blocks(self, divided: TimeDivision[ScaledT, PlanT]) -> FeasibilityResult[PlanT]:
+        """Decide each block of time by itself: all of them must be feasible."""
+        plans, undecided = [divided.placed_plan], None
+        for number, block in enumerate(divided.blocks):
+            limits = self.budget.left_or_minimum(1 / (len(divided.blocks) - number))
+            scaled = divided.scaled_block(block)
+            answer = type(self)(scaled, self.installments, limits, self.seed, self.solver).decide()
+            if answer.status is Status.INFEASIBLE:
+                return replace(answer, certificate=None)  # it is in the units of the block
+            if answer.plan is None:
+                undecided = answer
+            else:
+                plans.append(answer.plan)
+        return undecided or FeasibilityResult(Status.OPTIMAL, divided.merge(plans))
+
+    @abstractmethod
+    def divide(self) -> TimeDivision[ScaledT, PlanT]:
+        """Return the blocks of time, in which all is mandatory."""
+
+    @abstractmethod
+    def schedule_by_deadline(self) -> PlanT | None:
+        """Return the schedule of a sequence that is often feasible, if it is."""
+
+    @abstractmethod
+    def find_sequence(self) -> FeasibilityResult[PlanT]:
+        """Look for a schedule by models over sequences, or for a claim that there is none."""
 
     @abstractmethod
     def explain(self) -> str | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from copy import copy
 from fractions import Fraction
+from functools import cached_property
 from typing import Generic, Protocol, Self, TypeVar
 
 from dlopt.arithmetic import SOLVER, exact, shown
@@ -17,8 +18,10 @@ from dlopt.backends.pulp import UNCERTIFIED, Outcome
 from dlopt.backends.time_budget import Budget
 from dlopt.certificates import BoundCertificate
 from dlopt.errors import SolverError
+from dlopt.models.common.block_outcomes import BlockOutcomes
 from dlopt.models.common.stream_bounds import TRIVIAL_BOUND, UpperBound, Values, round_up_cost
 from dlopt.models.common.stream_feasibility import FeasibilityResult, StreamFeasibility
+from dlopt.models.common.time_division import TimeDivision
 from dlopt.result import Limits, Proof, Status
 
 TIME_SHARE = 1 / 4
@@ -131,12 +134,73 @@ class StreamSearch(ABC, Generic[ScaledT, PlanT]):
         """Find a schedule of what must be accepted, and `start_from` it."""
 
     @abstractmethod
-    def compute_upper_bound(self) -> None:
-        """`use_relaxation`, and try to schedule what it accepts."""
+    def relax(self, limits: Limits, *, relaxation_only: bool) -> UpperBound:
+        """Bound the value by a relaxation of the whole stream, without branching if asked to."""
 
     @abstractmethod
-    def close_gap(self) -> None:
+    def schedule_accepted(self, accepted: tuple[int, ...]) -> None:
+        """Try to schedule what a relaxation accepts."""
+
+    def compute_upper_bound(self) -> None:
+        """Bound the value by a relaxation; try to schedule what it accepts.
+
+        Where the stream has several blocks of time, branching is left to these.
+        """
+        limits = self.budget.left(TIME_SHARE)
+        bound = self.relax(limits, relaxation_only=not self.division.is_trivial)
+        self.use_relaxation(bound)
+        if bound.accepted is not None:
+            self.schedule_accepted(bound.accepted)
+
+    @abstractmethod
+    def divide(self) -> TimeDivision[ScaledT, PlanT]:
+        """Return the blocks of time of the stream."""
+
+    @abstractmethod
+    def close_gap_of_block(self) -> None:
         """Look for better schedules and bounds by models over sequences of chunks."""
+
+    def close_gap(self) -> None:
+        """Search the blocks of time one by one; where there is but one, by models over sequences.
+
+        Each block has an equal share of the remaining time.
+        """
+        divided = self.division
+        if divided.is_trivial or self.plan is None:
+            self.close_gap_of_block()
+            return
+        outcomes = BlockOutcomes(divided, self.plan)
+        vars(self).update(plan=outcomes.plan, value=outcomes.value)
+        for number, block in enumerate(divided.blocks):
+            limits = self.budget.left_or_minimum(1 / (len(divided.blocks) - number))
+            scaled = divided.scaled_block(block)
+            search = type(self)(scaled, self.installments, limits, self.seed, self.solver)
+            search.run(outcomes.plans[block])
+            self.solvers = list(dict.fromkeys((*self.solvers, *search.solvers)))
+            outcomes.add(block, search)
+            vars(self).update(plan=outcomes.plan, value=outcomes.value)
+        bound = outcomes.upper_bound
+        if self.bound is None or (bound.value is not None and bound.value < self.bound):
+            self._update_bound(bound, outcomes.holds_for_any_plan)
+        if outcomes.open_blocks:
+            self.add_remark(outcomes.open_blocks)
+        elif outcomes.proof_kind == "exact" and self.certificate is None:
+            self._certify_sum_of_bounds()
+
+    @cached_property
+    def division(self) -> TimeDivision[ScaledT, PlanT]:
+        """The blocks of time of the stream."""
+        return self.divide()
+
+    def _certify_sum_of_bounds(self) -> None:
+        """Look for a certificate of the whole stream, where each block has been proven by itself.
+
+        The relaxation of the whole stream is solved by branch and bound last, for its nodes are
+        the more the more blocks there are.
+        """
+        bound = self.relax(self.budget.left(), relaxation_only=False)
+        if bound.certificate is not None and bound.value == self.bound:
+            self.use_relaxation(bound)
 
     def snapshot(self) -> Self:
         """Return a copy with what is known now, for another thread in the middle of the search."""

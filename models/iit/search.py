@@ -100,10 +100,11 @@ class SingleLoadSearch:
         bound = self._valid_bound(best)
         if self.instance.exact and not (best.outcome.proven or self.bound_refuted):
             bound = self._stronger_exact_bound(bound, best.completion)
-            if not self.proven and (bound is None or not is_closed(bound, best.completion)):
-                best = self._best_of_all_sequences() or best
-                plan, outcome = _require_plan(best), best.outcome
-                bound = best.completion if self.proven else bound
+            if bound is None or not is_closed(bound, best.completion):
+                optimum = self._best_of_all_sequences()
+                if optimum is not None:
+                    best, bound, self.proven = optimum, optimum.completion, True
+                    plan, outcome = _require_plan(best), best.outcome
         return self._finished_result("completion", plan, best.completion, bound, outcome)
 
     def minimise_nodes(self) -> Answer:
@@ -235,11 +236,9 @@ class SingleLoadSearch:
         if not few or self.limits.gap:
             return None
         try:
-            best = minimise_over_sequences(self.instance, self.budget, self.solver, self.seed)
+            return minimise_over_sequences(self.instance, self.budget, self.solver, self.seed)
         except TimeoutError:  # pragma: no cover - the time is up
             return None
-        self.proven = best is not None
-        return best
 
     def _fluid_bound(self, *, proven: bool) -> Outcome:
         left = self.budget.left()

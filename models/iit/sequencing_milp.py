@@ -42,6 +42,15 @@ MAX_BINARIES = 250_000
 are not solved to optimality."""
 
 
+SMALL_SHARE = 2**20
+"""A node that can do less than one in so many parts of the load has loads in units of such a part,
+about 1e-6. Otherwise a node that takes 1e9 times as long as others, to say that it is not used,
+would have loads and unit times with which a solver errs by more than its tolerance. Chosen by hand:
+coefficients of all units are well above the 1e-9 that HiGHS drops. A node that can do less
+than one in 2^40 parts is left out: the others do that much in no more of the time, 1e-12 of it, and
+what a solver proves holds within its tolerance of 1e-6."""
+
+
 class SequencingMilp:
     """The MILP over sequences of chunks; see the module for the program.
 
@@ -79,6 +88,8 @@ class SequencingMilp:
         self.ready = {i: ready[i] for i in self.nodes}
         self.tau = {i: cast(cluster.tau_of(i)) for i in self.nodes}
         self.unit_time = {i: self.tau[i] + cast(cluster.chi_of(i)) for i in self.nodes}
+        least = self.total / SMALL_SHARE**2
+        self.nodes = [i for i in self.nodes if self._max_load(i) >= least] or self.nodes
         self.off_port = [i for i in self.nodes if not (self.theta_cm or self.tau[i])]
         self.nodes = [i for i in self.nodes if i not in set(self.off_port)]
         self.positions = range(min(max_nodes, len(self.nodes)) * installments)
@@ -93,6 +104,8 @@ class SequencingMilp:
         self.assigned = {
             (i, p): self.problem.add_variable(f"y_{i}_{p}", cat=pulp.LpBinary) for i, p in pairs
         }
+        part = self.total / SMALL_SHARE
+        self.load_unit = {i: part if self._max_load(i) < part else cast(1) for i in self.nodes}
         self.load = {(i, p): self.problem.add_variable(f"x_{i}_{p}", lowBound=0) for i, p in pairs}
         self.start = [self.problem.add_variable(f"s_{p}", lowBound=0) for p in self.positions]
         self.used = {
@@ -135,14 +148,16 @@ class SequencingMilp:
     def add_loads(self) -> None:
         """Give load to assigned chunks only, as much as fits before `upper`; all of it in total."""
         for i in self.nodes:
+            share = self._max_load(i) / self.load_unit[i]
             for p in self.positions:
-                terms = [(self._max_load(i), self.assigned[i, p]), (-1, self.load[i, p])]
+                terms = [(share, self.assigned[i, p]), (-1, self.load[i, p])]
                 self.problem += linear(terms) >= 0
         for i in self.off_port:
             terms = [(self._max_load(i), self.off_port_used[i]), (-1, self.off_port_load[i])]
             self.problem += linear(terms) >= 0
-        loads = (*self.load.values(), *self.off_port_load.values())
-        self.problem += linear((1, load) for load in loads) == self.total
+        loads = [(self.load_unit[i], load) for (i, _), load in self.load.items()]
+        loads += [(1, load) for load in self.off_port_load.values()]
+        self.problem += linear(loads) == self.total
 
     def add_ready_times(self) -> None:
         """Start a transmission only when its node is ready."""
@@ -157,7 +172,7 @@ class SequencingMilp:
                 terms = [(1, self.start[p + 1]), (-1, self.start[p])]
                 for i in self.nodes:
                     terms.append((-self.theta_cm, self.assigned[i, p]))
-                    terms.append((-self.tau[i], self.load[i, p]))
+                    terms.append((-self.tau[i] * self.load_unit[i], self.load[i, p]))
                 self.problem += linear(terms) >= 0
 
     def add_completion(self) -> None:
@@ -227,7 +242,7 @@ class SequencingMilp:
         if not outcome.assignment:
             return []
         chunks = [
-            (i, outcome[self.load[i, p]])
+            (i, outcome[self.load[i, p]] * self.load_unit[i])
             for p in self.positions
             for i in self.nodes
             if outcome[self.assigned[i, p]] > 0.5
@@ -248,5 +263,5 @@ class SequencingMilp:
         """Return how long the chunk in position `p` occupies node `i`."""
         return [
             (sign * self.overhead, self.assigned[i, p]),
-            (sign * self.unit_time[i], self.load[i, p]),
+            (sign * self.unit_time[i] * self.load_unit[i], self.load[i, p]),
         ]

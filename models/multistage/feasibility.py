@@ -16,6 +16,7 @@ from dlopt.models.multistage.fixed_sequence_lp import (
 from dlopt.models.multistage.min_max_lateness import MinMaxLateness
 from dlopt.models.multistage.scaled_instance import ScaledInstance
 from dlopt.models.multistage.sequencing_milp import SequencingMilp
+from dlopt.models.multistage.time_blocks import TimeBlocks
 from dlopt.models.multistage.upper_bounds import upper_bound
 from dlopt.problems.multistage.data import Solution
 from dlopt.result import Status
@@ -51,11 +52,12 @@ class FeasibilityTest(StreamFeasibility[ScaledInstance, Solution]):
             Status.INFEASIBLE, None, reason, certificate, holds_for_any_plan=True
         )
 
-    def find_schedule(self) -> FeasibilityResult[Solution]:
-        """Try the sequence by deadline, then that of minimum lateness up to `LATENESS_MARGIN`."""
-        plan = self.schedule_by_deadline()
-        if plan is not None:
-            return FeasibilityResult(Status.OPTIMAL, plan)
+    def divide(self) -> TimeBlocks:
+        """Return the blocks of time, in which all is mandatory."""
+        return TimeBlocks(self.scaled)
+
+    def find_sequence(self) -> FeasibilityResult[Solution]:
+        """Look for the sequence of minimum lateness, up to `LATENESS_MARGIN`."""
         milp = SequencingMilp(self.scaled, self.installments, max_lateness=LATENESS_MARGIN)
         if milp.candidates.too_large is not None:
             return FeasibilityResult(Status.UNKNOWN, reason=milp.candidates.too_large)

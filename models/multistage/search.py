@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from dlopt.models.common.stream_bounds import UpperBound
 from dlopt.models.common.stream_search import TIME_SHARE, StreamSearch
 from dlopt.models.multistage.feasibility import FeasibilityTest
 from dlopt.models.multistage.fixed_sequence_lp import Grants, UnsizedChunk, schedule_sequence
 from dlopt.models.multistage.initial_solution import replay_hint
 from dlopt.models.multistage.scaled_instance import ScaledInstance
 from dlopt.models.multistage.sequencing_milp import SequencingMilp
+from dlopt.models.multistage.time_blocks import TimeBlocks
 from dlopt.models.multistage.upper_bounds import upper_bound
 from dlopt.problems.multistage.data import Solution
 from dlopt.result import Limits, Status
@@ -58,18 +60,29 @@ class MultistageSearch(StreamSearch[ScaledInstance, Solution]):
         value = self.scaled.value(tasks, reservations)
         self.start_from(answer, value, "promised tasks and mandatory reservations")
 
-    def compute_upper_bound(self) -> None:
-        """Bound the value by fluid relaxation; try to schedule what it accepts."""
-        limits = self.budget.left(TIME_SHARE)
-        bound = upper_bound(self.scaled, limits, known_value=self.value, seed=self.seed)
-        self.use_relaxation(bound)
-        if not self.is_within_gap and bound.accepted:
+    def relax(self, limits: Limits, *, relaxation_only: bool) -> UpperBound:
+        """Bound the value by the fluid relaxation."""
+        return upper_bound(
+            self.scaled,
+            limits,
+            known_value=self.value,
+            relaxation_only=relaxation_only,
+            seed=self.seed,
+        )
+
+    def schedule_accepted(self, accepted: tuple[int, ...]) -> None:
+        """Try to schedule the tasks and reservations that a relaxation accepts."""
+        if accepted and not self.is_within_gap:
             first = len(self.scaled.tasks)  # of the reservations
-            tasks = tuple(i for i in bound.accepted if i < first)
-            reservations = tuple(i - first for i in bound.accepted if i >= first)
+            tasks = tuple(i for i in accepted if i < first)
+            reservations = tuple(i - first for i in accepted if i >= first)
             self._try_accepting(tasks, reservations, use_milp=False)
 
-    def close_gap(self) -> None:
+    def divide(self) -> TimeBlocks:
+        """Return the blocks of time of the stream."""
+        return TimeBlocks(self.scaled)
+
+    def close_gap_of_block(self) -> None:
         """Solve the MILP over sequences, to optimality if there is time."""
         finished = self.scaled.value_of_finished
         better = self.value + self.scaled.value_granularity

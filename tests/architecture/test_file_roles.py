@@ -24,6 +24,7 @@ MODEL_ROLES = {
         "window_capacity",
         "program_size",
     ),
+    "decomposition": ("time_blocks",),
     "formulations": ("cpsat", "cpsat_*", "milp", "*_milp", "fixed_sequence_lp", "*_lp"),
     "relaxations, bounds and cuts": (
         "*_relaxation",

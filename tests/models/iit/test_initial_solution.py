@@ -78,6 +78,9 @@ FLOATS = Instance(Cluster(3, tau=1.0, chi=2.0), (0.0, 1.0, 4.0), load=3.0)
 def test_a_solver_that_finds_nothing_leaves_the_incumbent(formulation, monkeypatch):
     says(monkeypatch, Status.LIMIT, 1.0)
     found = exact_plan(THREE, formulation=formulation, limits=Limits(time_s=60))
+    assert (found.status, found.value, found.bound) == (Status.OPTIMAL, F(39, 8), F(39, 8))
+    monkeypatch.setattr(search, "minimise_over_sequences", out_of_time)
+    found = exact_plan(THREE, formulation=formulation, limits=Limits(time_s=60))
     assert found.status is Status.FEASIBLE
     assert float(found.value) == pytest.approx(39 / 8, rel=1e-9)
     assert found.bound < found.value

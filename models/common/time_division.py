@@ -1,0 +1,60 @@
+"""Streams that divide into blocks of time, each of which is solved by itself.
+
+`dlopt.models.admission.time_blocks` says why nothing is lost; the blocks of `multistage` have
+reservations, too.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Generic, TypeVar
+
+PlanT = TypeVar("PlanT")
+ScaledT = TypeVar("ScaledT")
+Block = tuple[int, ...]
+"""Tasks by their positions in the scaled instance, then reservations, numbered on from these."""
+
+
+class TimeDivision(ABC, Generic[ScaledT, PlanT]):
+    """A stream, divided.
+
+    Attributes
+    ----------
+    blocks : tuple of Block
+        Those with few tasks and reservations first.
+    placed_value : Fraction
+        Objective value of what is finished, and of tasks that are done outside all blocks.
+    placed_plan : Solution
+        The schedule of these; all else is rejected.
+    """
+
+    blocks: tuple[Block, ...]
+    placed_value: Fraction
+    placed_plan: PlanT
+
+    @property
+    @abstractmethod
+    def is_trivial(self) -> bool:
+        """Whether nothing is divided."""
+
+    @abstractmethod
+    def scaled_block(self, block: Block) -> ScaledT:
+        """Return a block in its own units, without the finished tasks of the stream."""
+
+    @abstractmethod
+    def restrict(self, plan: PlanT, block: Block) -> PlanT:
+        """Return what a schedule of the stream does for one block: all else is rejected."""
+
+    @abstractmethod
+    def value(self, plan: PlanT, block: Block) -> Fraction:
+        """Return the objective value of what a schedule accepts in a block."""
+
+    @abstractmethod
+    def max_value(self, block: Block) -> Fraction:
+        """Return the objective value of accepting all of a block."""
+
+    @abstractmethod
+    def merge(self, plans: Iterable[PlanT]) -> PlanT:
+        """Return the schedule that does what each of some schedules at different times does."""
