@@ -11,8 +11,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias
 
-from dlopt import aliases, registry
+from dlopt import registry
 from dlopt.aliases import module_getattr
+from dlopt.arithmetic import integer_argument
 from dlopt.backends.solver_settings import LogLines, ParameterValue, SolverSettings, solver_settings
 from dlopt.best_known_check import contradictions
 from dlopt.certified_results import CertifiedAttempt
@@ -22,7 +23,7 @@ from dlopt.method_options import MethodOptions, refuse_unused
 from dlopt.method_run import Attempt
 from dlopt.problems.validated_record import Header, SolutionT_co
 from dlopt.proven_reference import gap_to_proven, proven_best, stated_proofs
-from dlopt.query import Query, applicable_objective, origin_of
+from dlopt.query import Query, applicable_objective, current_objective, origin_of
 from dlopt.registry import Method
 from dlopt.result import NO_LIMITS, Limits, Objective, Result
 from dlopt.result_checker import InvalidResultError, check, disproof
@@ -114,7 +115,8 @@ def solve(
     InvalidResultError
         If a method that claims to be sound gives a result that fails verification.
     SolverError
-        If a solver is missing or fails, or if a method fails or gives what is no result.
+        If a solver is missing or fails, or if a method fails, changes the instance, or gives what
+        is no result.
 
     Examples
     --------
@@ -136,12 +138,8 @@ def solve(
     """
     entry = registry.method(registry.problem_of(instance).stem, method)
     query = Query.of(instance, entry, objective)
-    if not isinstance(limits, Limits):
-        raise NotApplicableError(f"limits are Limits, not a {type(limits).__name__}")
-    if progress is not None and not callable(progress):
-        raise NotApplicableError(f"progress is a callable, not a {type(progress).__name__}")
-    if stop is not None and not isinstance(stop, threading.Event):
-        raise NotApplicableError(f"stop is a threading.Event, not a {type(stop).__name__}")
+    _require_arguments(limits, progress, stop, certified)
+    seed = integer_argument("seed", seed)
     read = entry.read_options(options)
     settings = _settings_of(entry, solver_log, solver_parameters)
     checked = CertifiedAttempt(query, limits, seed, read, stop)
@@ -154,6 +152,24 @@ def solve(
     if settings.log is not None:
         settings.log.raise_failure()
     return replace(found, instance=instance)  # also where nothing was there to be checked
+
+
+def _require_arguments(limits: object, progress: object, stop: object, certified: object) -> None:
+    """Refuse arguments of other types than `solve` and `compare` take.
+
+    Raises
+    ------
+    NotApplicableError
+        For the first of them.
+    """
+    if not isinstance(limits, Limits):
+        raise NotApplicableError(f"limits are Limits, not a {type(limits).__name__}")
+    if progress is not None and not callable(progress):
+        raise NotApplicableError(f"progress is a callable, not a {type(progress).__name__}")
+    if stop is not None and not isinstance(stop, threading.Event):
+        raise NotApplicableError(f"stop is a threading.Event, not a {type(stop).__name__}")
+    if not isinstance(certified, bool):
+        raise NotApplicableError(f"certified is True or False, not a {type(certified).__name__}")
 
 
 def _settings_of(
@@ -229,6 +245,8 @@ def compare(
     NotApplicableError
         If there is no such method or objective, if none of the methods has an option, or its value
         is not of its type.
+    SolverError
+        If a method of your own changes the instance, so that no other can be compared with it.
 
     Examples
     --------
@@ -249,15 +267,16 @@ def compare(
     Fraction(14, 3)
     """
     problem = registry.problem_of(instance)
-    if objective:
-        objective = aliases.current_objective(problem.stem, objective)
-    name = objective or problem.module.default_objective(instance)
+    _require_arguments(limits, progress, stop, certified)
+    seed = integer_argument("seed", seed)
+    name = current_objective(problem, objective) or problem.module.default_objective(instance)
     goal = applicable_objective(instance, problem, name)
     entries = registry.selected_methods(problem.stem, methods, literal=literal)
     given = options or {}
     chosen = MethodOptions(problem.stem, given)
     settings = {entry.name: entry.read_options(chosen.of(entry)) for entry in entries}
     refuse_unused(given, chosen.used, entries)
+    unchanged = hash(instance)
     rows: list[ComparisonRow] = []
     skipped: list[tuple[str, str]] = []
     limited = partial(solve, instance, limits=limits, seed=seed, certified=certified)
@@ -275,6 +294,8 @@ def compare(
         except NotApplicableError as error:  # what a method says of itself only when it is asked
             skipped.append((entry.name, str(error)))
         except DloptError as error:
+            if hash(instance) != unchanged:  # what other methods answer would be of other data
+                raise
             rows.append(ComparisonRow(entry, None, None, error))
         else:
             rows.append(ComparisonRow(entry, found, None))

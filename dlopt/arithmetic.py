@@ -11,14 +11,16 @@ from __future__ import annotations
 
 import contextlib
 import math
+import operator
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, is_dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, TypeAlias, TypeGuard, TypeVar
+from typing import Any, SupportsIndex, TypeAlias, TypeGuard, TypeVar, cast
 
+from dlopt.errors import NotApplicableError
 from dlopt.long_integers import integer_from, text_of
 
 Number: TypeAlias = int | float | Fraction
@@ -36,11 +38,12 @@ FLOATING = 1e-9
 SOLVER = 1e-6
 """Relative tolerance of an answer computed by a floating-point solver."""
 ROUNDING = Fraction(1, 2**46)
-"""What an instant may be off for being a float, relative: 64 units in the last place."""
+"""What an instant may be off for being a float, relative: 64 to 128 units in the last place."""
 
 _WHOLE = 2.0**53
 """Below it a float that is an integer prints all digits of it."""
 _DIGITS = 100_000
+_OWN_TYPES = frozenset({bool, int, float, Fraction, str, type(None)})
 _SHOWN_FIELDS: dict[type, tuple[str, ...]] = {}
 _TEXT = re.compile(
     r"\s*[-+]?(?:\d+\s*/\s*\d+|(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d{1,4})?)\s*", re.ASCII
@@ -148,6 +151,66 @@ def is_number(value: object) -> TypeGuard[Number]:
     """
     kinds = (int, float, Fraction)
     return isinstance(value, kinds) and not isinstance(value, bool) and is_finite(value)
+
+
+def converted(value: object) -> object:
+    """Return a number or truth value of NumPy, or a decimal, as one of Python; all else as it is.
+
+    Examples
+    --------
+    >>> import numpy
+    >>> converted(numpy.int64(3)), converted(numpy.float32(0.5)), converted(Decimal("0.25"))
+    (3, 0.5, Fraction(1, 4))
+    >>> converted(True), converted("1"), converted(Decimal("nan"))
+    (True, '1', Decimal('NaN'))
+    """
+    if type(value) in _OWN_TYPES:
+        return value
+    if isinstance(value, Decimal):
+        try:
+            return simplest(parse(str(value)))
+        except ValueError:
+            return value
+    if isinstance(value, float):
+        return float(value)
+    if isinstance(value, SupportsIndex):
+        with contextlib.suppress(TypeError):  # an array of several entries
+            return operator.index(value)
+    item = getattr(value, "item", None)
+    inner = item() if callable(item) and getattr(value, "ndim", None) == 0 else None
+    return inner if type(inner) in (bool, int, float) else value
+
+
+def plain_integers(numbers: Iterable[int]) -> tuple[int, ...]:
+    """Return integers, some of them perhaps NumPy's, as those of Python; all else as it is.
+
+    Examples
+    --------
+    >>> import numpy
+    >>> plain_integers(numpy.array([0, 2])), plain_integers([0.5])
+    ((0, 2), (0.5,))
+    """
+    return tuple(cast("int", converted(number)) for number in numbers)
+
+
+def integer_argument(name: str, value: object, least: int | None = None) -> int:
+    """Return an integer that a caller gives, also one of NumPy.
+
+    Raises
+    ------
+    NotApplicableError
+        If it is no integer, or too small.
+
+    Examples
+    --------
+    >>> integer_argument("seed", 3)
+    3
+    """
+    number = converted(value)
+    if type(number) is int and (least is None or number >= least):
+        return number
+    wanted = "an integer" if least is None else f"an integer from {least} on"
+    raise NotApplicableError(f"{name} must be {wanted}, got {value!r}")
 
 
 def parse(text: str) -> Fraction:

@@ -298,12 +298,18 @@ def short_text(value: object, *, as_json: bool = False) -> str:
         if as_json and (part is None or isinstance(part, bool | float | list | tuple | dict)):
             text = json.dumps(part, ensure_ascii=False, default=str)
         else:
-            text = repr(part) if isinstance(part, str) else str(part)
+            is_spelled = isinstance(part, str) or _is_number_of_numpy(part)
+            text = repr(part) if is_spelled else str(part)
     except TypeError:  # JSON has no keys of such types
         return short_text(value)
     except (ValueError, RecursionError):  # over 4300 digits, or nested too deeply
         return f"a very long {type(value).__name__}"
     return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 3] + "..."
+
+
+def _is_number_of_numpy(value: object) -> bool:
+    """Tell whether a value is one of those that NumPy prints as Python prints its own."""
+    return type(value).__module__ == "numpy" and getattr(value, "ndim", None) == 0
 
 
 def _part(value: Any, depth: int = 2) -> Any:

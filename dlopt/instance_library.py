@@ -84,6 +84,8 @@ def load(name: str, *, exact_numbers: bool = False, float_numbers: bool = False)
     dlopt.errors.NotApplicableError: no shipped instance 'iit/tree-nodes'; did you mean \
 iit/three-nodes, iit/late-node, iit/four-nodes?
     """
+    if not isinstance(name, str):
+        raise NotApplicableError(f"a shipped instance is given by its name, not by {name!r}")
     paths = _paths()
     if name not in paths:
         raise NotApplicableError(_unknown(name))

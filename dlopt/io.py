@@ -54,8 +54,7 @@ def read(
     exact_numbers : bool, default False
         Read decimals as the rationals that they spell instead of as floats.
     float_numbers : bool, default False
-        Turn every number into a float. Exact answers for thousands of nodes have thousands of
-        digits, and take accordingly long.
+        Turn every number into a float: exact answers for thousands of nodes take long.
 
     Returns
     -------
@@ -146,8 +145,7 @@ def result_to_data(
     instance : Instance
     result : Result
     known_hash : str, optional
-        That of the instance, where many results of it are stated: it takes seconds for millions
-        of numbers.
+        That of the instance: for millions of numbers it takes seconds, for each result.
     """
     solution = None if result.solution is None else result.solution.to_data()
     return {
@@ -344,16 +342,20 @@ def _field_faults(data: Mapping[str, Any], instance: Header) -> list[Fault]:
     return faults
 
 
-def write(data: Record | Mapping[str, Any], path: str | os.PathLike[str]) -> None:
-    """Write an instance, a plan, or any JSON data, to a file.
+def write(data: Record | Result[Any] | Mapping[str, object], path: str | os.PathLike[str]) -> None:
+    """Write an instance, a plan, a result, or any JSON data, to a file; `read_plan` reads results.
 
     The file is replaced as a whole: if anything fails on the way, the old one is still there.
 
     Raises
     ------
     NotApplicableError
-        If the path cannot be written.
+        If the path cannot be written, or a result states no instance, as those of `solve` do.
     """
+    if isinstance(data, Result):
+        if not isinstance(data.instance, Header):
+            raise NotApplicableError("the result does not state its instance")
+        data = result_to_data(data.instance, data)
     if isinstance(data, Record):
         data = instance_to_data(data) if isinstance(data, Header) else data.to_data()
     write_json(path, data)

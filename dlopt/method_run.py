@@ -159,15 +159,14 @@ class Attempt:
         if method.kind == "exact":
             hint = self._hint() if hint is None else self._valid()
             limits = _left(limits, begun)
-        with method.guard():
-            answer = method.load()(
-                query.instance,
-                objective=goal.name,
-                limits=limits,
-                hint=hint,
-                seed=self.seed,
-                **self.options,
-            )
+        answer = method.run(
+            query.instance,
+            objective=goal.name,
+            limits=limits,
+            hint=hint,
+            seed=self.seed,
+            **self.options,
+        )
         runtime = time.perf_counter() - begun
         wrong = malformed_reason(query, answer)
         if wrong is not None:

@@ -52,8 +52,7 @@ class Query:
         """
         problem = registry.problem_of(instance)
         module = problem.module
-        if objective:
-            objective = aliases.current_objective(problem.stem, objective)
+        objective = current_objective(problem, objective)
         name = objective or module.default_objective(instance)
         if objective is None and name not in method.objectives:
             name = method.objectives[0]
@@ -71,6 +70,19 @@ class Query:
     def origin_of(self, objective: str) -> Number:
         """Return the instant that an objective counts from, see the function of that name."""
         return origin_of(self.module, self.instance, objective)
+
+
+def current_objective(problem: Problem, name: object) -> str | None:
+    """Return what an objective is called now; None if none is named.
+
+    Raises
+    ------
+    NotApplicableError
+        If the name is no text.
+    """
+    if name is not None and not isinstance(name, str):
+        raise NotApplicableError(f"an objective is given by its name, not by {name!r}")
+    return aliases.current_objective(problem.stem, name) if name else None
 
 
 def applicable_objective(instance: Header, problem: Problem, name: str) -> Objective:

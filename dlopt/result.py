@@ -11,6 +11,7 @@ from typing import ClassVar, Generic, Literal, TypeAlias, TypeGuard, TypeVar, ge
 from dlopt.arithmetic import (
     Number,
     PrintableRecord,
+    converted,
     exact,
     is_finite,
     is_number,
@@ -69,6 +70,17 @@ WITH_PLAN = frozenset({Status.OPTIMAL, Status.FEASIBLE, Status.UNSOUND})
 def _is_int_or_float(value: object) -> TypeGuard[int | float]:
     """Tell whether a limit is a number that is no fraction, and a float of its size is finite."""
     return is_number(value) and not isinstance(value, Fraction)
+
+
+def _plain_limit(value: object) -> object:
+    """Return a limit that is a number of NumPy or a fraction as an integer or a float."""
+    number = converted(value)
+    return float(number) if isinstance(number, Fraction) and is_finite(number) else number
+
+
+def _plain_levels(value: object) -> object:
+    """Return an objective value that has numbers of NumPy, or a list of levels, as it is kept."""
+    return tuple(map(converted, value)) if isinstance(value, tuple | list) else converted(value)
 
 
 LIMIT_RULES: Mapping[str, tuple[str, Callable[[object], bool]]] = {
@@ -147,11 +159,13 @@ class Limits(PrintableRecord):
             "target_value": "target-value",
             "no_improvement_s": "no-improvement",
         }
-        wrong = [
-            f"{name} (--{flags.get(name, name)}) {rule}, got {getattr(self, name)!r}"
-            for name, (rule, is_good) in LIMIT_RULES.items()
-            if not is_good(getattr(self, name))
-        ]
+        wrong = []
+        for name, (rule, is_good) in LIMIT_RULES.items():
+            given = getattr(self, name)
+            limit = _plain_levels(given) if name == "target_value" else _plain_limit(given)
+            if not is_good(limit):
+                wrong.append(f"{name} (--{flags.get(name, name)}) {rule}, got {given!r}")
+            object.__setattr__(self, name, limit)
         if wrong:
             raise NotApplicableError("limits: " + "; ".join(wrong))
 

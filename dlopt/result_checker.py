@@ -18,9 +18,11 @@ from dlopt.arithmetic import (
     FLOATING,
     SOLVER,
     Number,
+    converted,
     exact,
     is_exact,
     is_finite,
+    is_number,
     simplest,
 )
 from dlopt.errors import NotApplicableError, SolverError, shortened
@@ -130,7 +132,8 @@ def tolerance_of(instance: Header, plan: Any, tolerance: float | None = None) ->
         text = f"a plan of {instance.problem} is a {module.Solution.__module__}.Solution"
         raise NotApplicableError(f"{text}, not a {kind.removeprefix('builtins.')}")
     if tolerance is not None:
-        if not 0 <= tolerance < 1:
+        allowed = converted(tolerance)
+        if not is_number(allowed) or not 0 <= allowed < 1:
             raise NotApplicableError(f"the tolerance must lie in [0, 1), got {tolerance}")
         return tolerance
     return min(plan.tolerance, SOLVER) if isinstance(plan, Result) else default_tolerance(instance)
@@ -193,6 +196,8 @@ def malformed_reason(query: Query, answer: object) -> str | None:
         return f"its solution is a {kind}, not a Solution of {query.problem.stem}"
     if not isinstance(answer.solver, str | None):
         return f"its solver is {answer.solver!r}, not a name"
+    if not isinstance(answer.reason, str | None):
+        return f"its reason is {answer.reason!r}, not a text"
     for name, value in (("value", answer.value), ("bound", answer.bound)):
         levels = () if value is None else levels_of(value)
         if not all(isinstance(level, numbers.Real) for level in levels):

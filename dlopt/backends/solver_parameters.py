@@ -149,6 +149,8 @@ def split_by_solver(given: Mapping[str, ParameterValue]) -> tuple[Parameters, Pa
     ({'linearization_level': 2}, {'mip_heuristic_effort': 0.1})
     """
     allowed = {**CPSAT_PARAMETERS, **HIGHS_PARAMETERS}
+    if not isinstance(given, Mapping):
+        raise NotApplicableError(f"solver_parameters are a mapping, not a {type(given).__name__}")
     for name, value in given.items():
         if name not in allowed:
             similar = similar_names(name, allowed)

@@ -9,9 +9,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from dlopt import aliases, io, registry
+from dlopt.arithmetic import integer_argument, is_number
 from dlopt.batch.records import Numbers, RunKey
 from dlopt.batch.runs import Run
 from dlopt.errors import MISSING, DloptError, Fault, InvalidInstanceError, NotApplicableError
@@ -21,6 +22,7 @@ from dlopt.registry import Method
 from dlopt.result import NO_LIMITS, Limits
 from dlopt.version import __version__
 
+EntryT = TypeVar("EntryT")
 _FAMILY = re.compile(r"--family ([\w-]+)|: ([\w-]+), seed ")
 
 
@@ -173,7 +175,8 @@ def plan_runs(
     Raises
     ------
     NotApplicableError
-        If a method, objective or option belongs to nothing in the plan.
+        If a method, objective or option belongs to nothing in the plan, or an argument is no list
+        of its type.
 
     Examples
     --------
@@ -184,17 +187,22 @@ def plan_runs(
     if kill_after_s is not None:
         aliases.warn("kill_after_s is called hard_timeout_s now")
         hard_timeout_s = kill_after_s
-    if hard_timeout_s is not None and not hard_timeout_s > 0:
+    if hard_timeout_s is not None and not _is_duration(hard_timeout_s):
         raise NotApplicableError(f"hard-timeout must be positive, got {hard_timeout_s!r}")
+    methods = None if methods is None else _entries_of("methods", methods, str)
+    limits = _entries_of("limits", limits, Limits)
+    seeds = [integer_argument("seed", seed) for seed in _entries_of("seeds", seeds, object)]
     given, used = dict(options or {}), _UsedNames(set(), set())
     settled: dict[Method, dict[str, Any]] = {}
     current: dict[str, _CurrentNames] = {}
-    goals = () if objectives is None or objectives == "all" else tuple(objectives)
+    goals: tuple[str, ...] = ()
+    if objectives is not None and objectives != "all":
+        goals = _entries_of("objectives", objectives, str)
     runs: dict[RunKey, Run] = {}
     skipped: list[SkippedMethod] = []
     duplicates: list[tuple[str, str]] = []
     names: dict[str, str] = {}
-    for item in map(_item, instances):
+    for item in map(_item, _iterable("instances", instances)):
         hashed = io.instance_hash(item.instance)
         if hashed in names:
             duplicates.append((item.name, names[hashed]))
@@ -230,9 +238,32 @@ def plan_runs(
     return ExperimentPlan(tuple(runs.values()), tuple(skipped), tuple(duplicates))
 
 
+def _is_duration(seconds: object) -> bool:
+    return is_number(seconds) and seconds > 0
+
+
+def _iterable(name: str, given: Iterable[EntryT]) -> Iterable[EntryT]:
+    """Return what is a list or another iterable, and no text."""
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise NotApplicableError(f"{name} are a list, got {given!r}")
+    return given
+
+
+def _entries_of(name: str, given: Iterable[EntryT], kind: type) -> tuple[EntryT, ...]:
+    """Return the entries of an argument that is a list of one type, and not empty."""
+    entries = tuple(_iterable(name, given))
+    for entry in entries:
+        if not isinstance(entry, kind):
+            raise NotApplicableError(f"{name} are a list of {kind.__name__}, got {entry!r} in it")
+    if not entries:
+        raise NotApplicableError(f"{name} must have an entry")
+    return entries
+
+
 def _item(instance: Header | NamedInstance) -> NamedInstance:
     if isinstance(instance, NamedInstance):
         return instance
+    registry.problem_of(instance)  # raises where it is none
     return NamedInstance(instance, instance.name or instance.problem, instance.problem)
 
 

@@ -31,6 +31,7 @@ from dlopt.batch.report_charts import Chart, profile_chart
 from dlopt.batch.report_page import render
 from dlopt.errors import NotApplicableError
 from dlopt.json_files import replacing
+from dlopt.presentation.wording import counted
 from dlopt.result import Status, shown_value
 from dlopt.version import __version__
 
@@ -206,7 +207,7 @@ def _limits_text(record: Record) -> str:
     limits = record.key.limits
     words = [f"{limits.time_s:g} s" if limits.time_s is not None else "no time limit"]
     words += [f"work limit {limits.work}"] if limits.work is not None else []
-    words += [f"{limits.threads} thread{'s' * (limits.threads > 1)}"]
+    words.append(counted(limits.threads, "thread"))
     words += [f"gap {limits.gap:g}"] if limits.gap else []
     return ", ".join(words)
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
+from dlopt.arithmetic import integer_argument
 from dlopt.batch.drawings import file_name
 from dlopt.batch.executors import (
     WorkerPool,
@@ -135,10 +136,10 @@ def run_batch(
     >>> [str(record.value) for record in again.records], once.solved, again.solved
     (['32/5', '39/8'], 2, 0)
     """
-    if memory_mb is not None and memory_mb < 1:
-        raise NotApplicableError(f"memory must be positive, got {memory_mb}")
-    if workers is not None and workers < 1:
-        raise NotApplicableError(f"workers must be positive, got {workers}")
+    memory_mb = None if memory_mb is None else integer_argument("memory", memory_mb, 1)
+    workers = None if workers is None else integer_argument("workers", workers, 1)
+    if isinstance(modules, str):
+        raise NotApplicableError(f"modules are a list, got {modules!r}")
     modules = tuple(modules)
     for module in modules:
         load_methods(module)

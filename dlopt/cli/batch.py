@@ -30,6 +30,7 @@ from dlopt.cli.options import (
     writable_folder,
 )
 from dlopt.cli.progress import bar
+from dlopt.cli.tables import print_table
 from dlopt.errors import NotApplicableError, printable
 from dlopt.presentation.wording import counted
 from dlopt.result import Limits, Status
@@ -277,7 +278,7 @@ def _print_summary(path: Path, plan: ExperimentPlan, summary: BatchSummary) -> N
         counts.setdefault(name, Counter())[str(record.status)] += 1
     for (problem, method), of_method in counts.items():
         table.add_row(f"{problem} {method}", *(str(of_method[s] or "-") for s in statuses))
-    out.print(table)
+    print_table(table)
     failed = [r for r in summary.records if _exit_code(r) in (Exit.NO_ANSWER, Exit.INVALID)]
     for record in failed[:_MAX_FAILURES]:
         where = f"{record.key.method} on {record.instance}"

@@ -11,6 +11,7 @@ from dlopt.cli.console import err
 from dlopt.cli.option_values import number_of_option
 from dlopt.errors import NotApplicableError, known_names
 from dlopt.json_files import load_text
+from dlopt.presentation.wording import counted
 
 BIN_PACKING_FORMATS = ("orlib", "bpplib", "temporal")
 _CLUSTER = ("machines", "at", "tau", "chi", "theta_cm", "theta_cp")
@@ -273,7 +274,7 @@ def _reporting_notes(converted: Any) -> Any:
     """Return the instance made of a log, and print how it differs, and why jobs were skipped."""
     _print_notes(converted.notes)
     for reason, count in converted.left_out:
-        err.print(f"skipped: {count} job{'s' * (count > 1)} {reason}", markup=False)
+        err.print(f"skipped: {counted(count, 'job')} {reason}", markup=False)
     return converted.instance
 
 

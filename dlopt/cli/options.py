@@ -24,6 +24,8 @@ def writable(path: Path | None) -> Path | None:
     """Return a path that a file can be written to; solving first would waste the work."""
     if path is None:
         return None
+    if path == STANDARD:
+        raise NotApplicableError("this cannot go to standard output: name a file instead of -")
     if path.is_dir():
         raise NotApplicableError(f"cannot write {path}: it is a folder")
     if not Path(os.path.realpath(path)).parent.is_dir():

@@ -13,6 +13,7 @@ from dlopt.cli.console import Exit, err, out
 from dlopt.cli.json_output import print_result
 from dlopt.cli.options import AsJson, writable
 from dlopt.errors import NotApplicableError, printable
+from dlopt.presentation.wording import counted
 
 
 def report(
@@ -98,5 +99,5 @@ def report(
         )
         print_result("report", content)
     else:
-        out.print(f"{write_to}: {len(records)} records", markup=False, soft_wrap=True)
+        out.print(f"{write_to}: {counted(len(records), 'record')}", markup=False, soft_wrap=True)
     raise typer.Exit(Exit.FOUND if written.contradictions else Exit.DONE)

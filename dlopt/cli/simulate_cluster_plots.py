@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from dlopt.cli.picture_options import PictureStyle
+from dlopt.presentation.wording import counted
 from dlopt.result import Result, Status
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def draw_points(what: str, points: Sequence[LoadPoint], path: Path, style: Pictu
             curves.append(Curve(name, tuple(spots)))
         panels.append((label, tuple(curves)))
     seeds = len(points[0].outcomes)
-    note = f"means over {seeds} seed{'s' * (seeds > 1)}" + ", 95 % intervals" * (seeds > 1)
+    note = f"means over {counted(seeds, 'seed')}" + ", 95 % intervals" * (seeds > 1)
     axis = "method" if without else "system load"
     words = names if without else ()
     plot_curves(panels, path, note=note, axis=axis, words=words, **style.page(what))
@@ -84,7 +85,7 @@ def draw_runs(what: str, runs: Runs, path: Path, style: PictureStyle) -> None:
             curves.append(Curve(run.algorithm.name, tuple(spots)))
         panels.append((label, tuple(curves)))
     tasks = len(stream) - stream.promised
-    note = f"{tasks:,} task{'s' * (tasks != 1)} on {stream.cluster.nodes:,} nodes"
+    note = f"{counted(tasks, 'task')} on {counted(stream.cluster.nodes, 'node')}"
     if stream.promised:
         note += f", {stream.promised:,} accepted before"
     unit = runs[0].instance.units.time

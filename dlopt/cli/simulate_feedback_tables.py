@@ -10,6 +10,8 @@ from rich import box
 from rich.console import RenderableType
 from rich.table import Table
 
+from dlopt.presentation.wording import counted
+
 if TYPE_CHECKING:
     from dlopt.cli.picture_options import PictureStyle
     from dlopt.simulation.feedback import FeedbackRun, Model, StrategyComparison
@@ -72,7 +74,7 @@ def _pole(pole: complex) -> str:
 
 def _table(found: StrategyComparison) -> Table:
     seeds = _seeds(found)
-    title = f"{_name(found)}, {seeds} seed{'s' * (seeds > 1)}"
+    title = f"{_name(found)}, {counted(seeds, 'seed')}"
     table = Table(box=box.SIMPLE_HEAD, title=title, padding=(0, 1, 0, 0))
     table.add_column("strategy", no_wrap=True)
     table.add_column("time", no_wrap=True)
@@ -187,6 +189,6 @@ def draw(found: StrategyComparison, path: Path, style: PictureStyle) -> None:
         label = "utilization bound" if measure == "bound" else measure.replace("_", " ")
         panels.append((label, tuple(curves)))
     seeds = _seeds(found)
-    note = f"set point {found.setting.set_point:g}; {seeds} seed{'s' * (seeds > 1)}"
+    note = f"set point {found.setting.set_point:g}; {counted(seeds, 'seed')}"
     note += ", 95 % intervals" * (seeds > 1)
     plot_curves(panels, path, note=note, axis="sampling period", **style.page(_name(found)))

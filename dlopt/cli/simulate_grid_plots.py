@@ -10,6 +10,7 @@ from dlopt.cli.option_values import number
 from dlopt.cli.picture_options import PictureStyle
 from dlopt.cli.simulate_grid_tables import SWEPT_PARAMETERS, groups, mean
 from dlopt.errors import NotApplicableError
+from dlopt.presentation.wording import counted
 from dlopt.problems.validated_record import Units
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class PlotRequest(NamedTuple):
         cls, gantt: Path | None, over_time: Path | None, window: str | None, lans: str | None
     ) -> PlotRequest:
         """Return the request that the texts of the options state."""
-        if (window is not None or lans is not None) and gantt is over_time is None:
+        if (window is not None or lans is not None) and gantt is None and over_time is None:
             raise NotApplicableError("--window and --lans need --plot or --over-time")
         return cls(gantt, over_time, _read_window(window), _read_lans(lans))
 
@@ -196,7 +197,7 @@ def draw_rows(rows: Sequence[SweepRow], path: Path, style: PictureStyle) -> None
     plot_curves(
         panels,
         path,
-        note=f"{seeds} seed{'s' * (seeds > 1)}",
+        note=counted(seeds, "seed"),
         axis=_PARAMETERS[SWEPT_PARAMETERS[axis]],
         **style.page("grid of LANs"),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from dlopt.arithmetic import Number
+from dlopt.arithmetic import Number, converted
 from dlopt.errors import MISSING, NotApplicableError
 from dlopt.formats.task_graph import TaskGraph, TaskGraphBuilder, Unit
 
@@ -64,7 +64,7 @@ def from_networkx(
     for node, given in graph.nodes(data=True):
         place = f"node {node!r}"
         if given.get(costs) is None:
-            amount = builder.amount(place, _plain(given.get(work, MISSING)), what=work)
+            amount = builder.amount(place, converted(given.get(work, MISSING)), what=work)
             builder.task(place, str(node), work=amount)
             continue
         times = _costs(builder, place, given[costs])
@@ -74,7 +74,7 @@ def from_networkx(
         builder.task(place, str(node), costs=times)
     for source, target, given in graph.edges(data=True):
         place = f"edge {source!r} -> {target!r}"
-        sent = builder.amount(place, _plain(given.get(data, 0)), what=data)
+        sent = builder.amount(place, converted(given.get(data, 0)), what=data)
         builder.edge(place, str(source), str(target), sent)
     names = graph.graph.get("machines") or [f"p{k}" for k in range(width or 0)]
     name = str(graph.graph.get("name", ""))
@@ -120,11 +120,6 @@ def _costs(builder: TaskGraphBuilder, place: str, given: Any) -> list[Number | N
         builder.fault(place, given, "costs must be a list, with one entry for each machine")
         return [0]
     return [
-        None if cost is None else builder.amount(place, _plain(cost), what="cost")
+        None if cost is None else builder.amount(place, converted(cost), what="cost")
         for cost in listed
     ]
-
-
-def _plain(value: Any) -> Any:
-    """Convert a NumPy scalar to a Python number; return anything else unchanged."""
-    return value.item() if getattr(value, "ndim", None) == 0 else value

@@ -165,8 +165,8 @@ class _WorkflowReader:
             for at, source in enumerate(sources or []):
                 where = f"{place}.parents[{at}]"
                 self.edge(where, source, target)
-                says = self.children.get(source, (place, None))[1] is not None
-                if says and (source, target) not in by_parent:
+                lists_children = self.children.get(source, (place, None))[1] is not None
+                if lists_children and (source, target) not in by_parent:
                     self.builder.fault(where, source, f"must have {target!r} among its children")
         for source, (place, targets) in self.children.items():
             for at, target in enumerate(targets or []):

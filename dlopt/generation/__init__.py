@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, get_type_hints
 
+from dlopt.arithmetic import converted, integer_argument
 from dlopt.errors import DloptError, NotApplicableError, known_names
 from dlopt.registry import problem
 from dlopt.schemas import parameters as documented
@@ -71,6 +72,8 @@ def generate(stem: str, family: str, *, seed: int = 0, **parameters: Any) -> Any
         if name not in allowed:
             text = f"family {family} has no parameter {name!r} ({known_names(name, allowed)})"
             raise NotApplicableError(text)
+    seed = integer_argument("seed", seed)
+    parameters = {name: converted(value) for name, value in parameters.items()}
     try:
         return function(seed=seed, **parameters)
     except DloptError:

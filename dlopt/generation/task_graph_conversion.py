@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dlopt.arithmetic import Number
+from dlopt.arithmetic import Number, converted, integer_argument
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
 from dlopt.formats.task_graph import GraphEdge, GraphTask, TaskGraph, Unit
 from dlopt.json_files import load_json
@@ -216,6 +216,9 @@ def dag_from_networkx(
             raise NotApplicableError("nodes have no costs: machines must be given")
         if isinstance(given, str):
             raise NotApplicableError(f"machines must be a number or powers, got {given!r}")
+        given = converted(given)
+        if given is not None and not isinstance(given, int | Iterable):
+            raise NotApplicableError(f"machines must be a number or powers, got {given!r}")
         if given is None or isinstance(given, int):
             chosen = machine_set(given, names=found.machines, bandwidth=bandwidth, latency=latency)
         else:
@@ -233,6 +236,11 @@ def dag_to_networkx(instance: Instance, graph: int = 0) -> nx.DiGraph[str]:
     graph : int, default 0
         Which one (0-based).
 
+    Raises
+    ------
+    NotApplicableError
+        If it is no instance of ``dag``, or has no such graph.
+
     Examples
     --------
     >>> graph = TaskGraph((GraphTask("a", 3), GraphTask("b", 4)), (GraphEdge("a", "b", 5),))
@@ -241,7 +249,14 @@ def dag_to_networkx(instance: Instance, graph: int = 0) -> nx.DiGraph[str]:
     """
     from dlopt.formats.networkx_conversion import to_networkx
 
-    return to_networkx(task_graph_of(instance, graph))
+    if not isinstance(instance, Instance):
+        kind = type(instance).__qualname__
+        raise NotApplicableError(f"an instance of dag is needed, not a {kind}")
+    number = integer_argument("graph", graph, 0)
+    if number >= len(instance.graphs):
+        last = len(instance.graphs) - 1
+        raise NotApplicableError(f"graph must be a number from 0 to {last}, got {number}")
+    return to_networkx(task_graph_of(instance, number))
 
 
 def task_graph_of(instance: Instance, graph: int = 0) -> TaskGraph:

@@ -89,9 +89,12 @@ def holds_numbers(hint: Any) -> bool:
 
 
 def is_sequence(value: Any) -> bool:
-    """Tell whether a value represents a list: a list, a tuple or an array with dimensions."""
-    array = hasattr(value, "tolist") and getattr(value, "ndim", 1) != 0  # 0: a NumPy number
-    return isinstance(value, tuple | list) or array
+    """Tell whether a value represents a list: a sequence, or an array with dimensions."""
+    if isinstance(value, tuple | list):
+        return True
+    if hasattr(value, "tolist"):
+        return getattr(value, "ndim", 1) != 0  # 0: a NumPy number
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray)
 
 
 def _options(hint: Any) -> tuple[Any, ...]:
@@ -106,12 +109,12 @@ def _scalar(options: Sequence[Any], limits: Sequence[Any], nested: NestedCheck) 
         return of_numbers(_limited(_number, tests), NUMBERS, tests, LARGEST)
     for option in options:
         if option is bool:
-            return of_types(_of_type(bool, "must be true or false"), {bool})
+            return of_types(_truth_value, {bool})
         if option is int:
             tests = _tests(limits)
             return of_numbers(_limited(_integer, tests), {int}, tests)
         if option is str:
-            return of_types(_of_type(str, "must be a text"), {str})
+            return of_types(_text, {str})
         if typing.get_origin(option) is Literal:
             return of_choices(_one_of(typing.get_args(option)), typing.get_args(option))
     inner = [check for option in options if isinstance(option, type) and (check := nested(option))]
@@ -139,21 +142,13 @@ def _number(value: Any, path: str, faults: list[Fault]) -> Any:
 
 def _converted(value: Any) -> Any:
     """Return a number given in another type (NumPy's, a decimal, a text), or `INVALID`."""
-    if isinstance(value, bool):
-        return INVALID
-    if isinstance(value, float):
-        return float(value)
-    if isinstance(value, str | Decimal):
+    if isinstance(value, str):
         try:
-            return arithmetic.simplest(arithmetic.parse(str(value)))
+            return arithmetic.simplest(arithmetic.parse(value))
         except ValueError:
             return INVALID
-    try:
-        return operator.index(value)
-    except TypeError:
-        item = getattr(value, "item", None)
-        inner = item() if callable(item) and getattr(value, "ndim", None) == 0 else INVALID
-        return inner if type(inner) in (int, float) else INVALID
+    number = arithmetic.converted(value)
+    return number if type(number) in (int, float, Fraction) else INVALID
 
 
 def _integer(value: Any, path: str, faults: list[Fault]) -> Any:
@@ -197,14 +192,19 @@ def _limited(check: Check, tests: Sequence[Test]) -> Check:
     return limited
 
 
-def _of_type(kind: type, rule: str) -> Check:
-    def check(value: Any, path: str, faults: list[Fault]) -> Any:
-        if isinstance(value, kind):
-            return value
-        faults.append(Fault(path, value, rule))
-        return INVALID
+def _truth_value(value: object, path: str, faults: list[Fault]) -> object:
+    truth = arithmetic.converted(value)
+    if isinstance(truth, bool):
+        return truth
+    faults.append(Fault(path, value, "must be true or false"))
+    return INVALID
 
-    return check
+
+def _text(value: object, path: str, faults: list[Fault]) -> object:
+    if isinstance(value, str):
+        return str.__str__(value)  # NumPy has texts of its own
+    faults.append(Fault(path, value, "must be a text"))
+    return INVALID
 
 
 def _one_of(choices: tuple[Any, ...]) -> Check:
@@ -226,7 +226,9 @@ def _sequence(arguments: tuple[Any, ...], limits: Sequence[Any], nested: NestedC
             faults.append(Fault(path, value, "must be a list"))
             return INVALID
         entries = value.tolist() if hasattr(value, "tolist") else value
-        if not isinstance(entries, tuple | list) or len(entries) < least:
+        if not isinstance(entries, tuple | list):
+            entries = tuple(entries)
+        if len(entries) < least:
             faults.append(Fault(path, value, f"must be a list of at least {least}"))
             return INVALID
         kept = item.column(entries) if len(entries) >= LONG else None

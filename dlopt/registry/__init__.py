@@ -131,7 +131,7 @@ def selected_methods(
     Raises
     ------
     NotApplicableError
-        If there is none of some name.
+        If there is none of some name, or a name stands where a list of names is expected.
 
     Examples
     --------
@@ -140,6 +140,8 @@ def selected_methods(
     """
     if names is None:
         return tuple(entry for entry in methods(stem) if literal or not entry.literal)
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise NotApplicableError(f"methods are a list of names, got {names!r}")
     return tuple(method(stem, name) for name in dict.fromkeys(names))
 
 
@@ -232,6 +234,10 @@ def register(
             raise NotApplicableError(f"{stem} has no objective {goal!r} ({known})")
     if not goals:
         raise NotApplicableError("objectives must name one at least")
+    if applies is not None and not callable(applies):
+        raise NotApplicableError(f"applies is a function, not a {type(applies).__name__}")
+    if not isinstance(options, tuple | list) or not all(isinstance(one, Option) for one in options):
+        raise NotApplicableError(f"options must be a tuple of Option, got {options!r}")
     _names("options", tuple(option.name for option in options))
     taken = _METHODS.get((stem, name))
     if taken is not None and taken.target is not function:
@@ -246,7 +252,7 @@ def register(
         objectives=goals,
         target=function,
         applies=applies,
-        options=options,
+        options=tuple(options),
         summary=summary,
     )
     _METHODS[stem, name] = entry

@@ -6,9 +6,11 @@ import contextlib
 import importlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Literal, Protocol, TypeAlias
 
 from dlopt import aliases
+from dlopt.arithmetic import converted
 from dlopt.errors import DloptError, NotApplicableError, SolverError, known_names
 from dlopt.interruption import GivenUp
 from dlopt.registry.user_code import cause
@@ -116,12 +118,12 @@ class Option:
         try:
             if kind is bool:
                 wanted = "true or false"
-                read = _BOOLEANS.get(value) if isinstance(value, str) else value
+                read = _BOOLEANS.get(value) if isinstance(value, str) else converted(value)
             else:
-                read = kind(value) if isinstance(value, str) else value
+                read = kind(value) if isinstance(value, str) else converted(value)
         except ValueError:
             read = None
-        if kind is float and type(read) is int:
+        if kind is float and type(read) in (int, Fraction):
             with contextlib.suppress(OverflowError):  # else it stays what the option does not take
                 read = float(read)
         good = type(read) is kind and (not self.choices or read in self.choices)
@@ -179,6 +181,23 @@ class Method:
         function: MethodFunction = _resolve(self.target)
         return function
 
+    def run(self, instance: object, **arguments: object) -> Result[object]:
+        """Return the answer of the function to an instance, whatever it is.
+
+        Raises
+        ------
+        SolverError
+            If the function fails, or a caller's own function changes the instance: its plan would
+            be checked by other data than were given.
+        """
+        is_own = not isinstance(self.target, str)
+        before = hash(instance) if is_own else 0
+        with self.guard():
+            answer = self.load()(instance, **arguments)
+        if is_own and hash(instance) != before:
+            raise SolverError(f"{self.name} failed: it changed the instance")
+        return answer
+
     def reason_against(self, instance: Any, objective: str | None = None) -> str | None:
         """Return why the method cannot be used on an instance, or None if it can.
 
@@ -208,6 +227,8 @@ class Method:
             If one is unknown, or its value is not of its type.
         """
         known = {option.name: option for option in self.options}
+        if not isinstance(given, Mapping):
+            raise NotApplicableError(f"options are a mapping, not a {type(given).__name__}")
         given = aliases.current_options(self.stem, given)
         for name in given:
             if name not in known:

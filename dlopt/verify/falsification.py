@@ -13,6 +13,7 @@ from itertools import count, cycle, islice
 from typing import Literal, NamedTuple
 
 from dlopt import aliases
+from dlopt.arithmetic import integer_argument
 from dlopt.errors import NotApplicableError, known_names
 from dlopt.problems.validated_record import Header, floating
 from dlopt.registry import Method, problem
@@ -143,8 +144,14 @@ def falsify(
     entry = resolve_method(stem, method)
     if target not in ("claim", "gap"):
         raise NotApplicableError(f"target must be claim or gap, got {target!r}")
-    if not seconds > 0 or (examples is not None and examples < 1):
-        raise NotApplicableError("seconds and examples must be positive")
+    if not isinstance(seconds, int | float) or not seconds > 0:
+        raise NotApplicableError(f"seconds must be positive, got {seconds!r}")
+    examples = None if examples is None else integer_argument("examples", examples, 1)
+    seed = integer_argument("seed", seed)
+    if not isinstance(size, Size):
+        raise NotApplicableError(f"a size is a Size, not a {type(size).__name__}")
+    if progress is not None and not callable(progress):
+        raise NotApplicableError(f"progress is a callable, not a {type(progress).__name__}")
     if stop is not None and not isinstance(stop, threading.Event):
         raise NotApplicableError(f"stop is a threading.Event, not a {type(stop).__name__}")
     objective = _known_objective(entry, objective)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from functools import partial
+from typing import Any, Final, TypeAlias
 
 from dlopt import api, registry
-from dlopt.errors import DloptError, NotApplicableError
+from dlopt.errors import DloptError, NotApplicableError, SolverError
+from dlopt.interruption import within
 from dlopt.problems.validated_record import Header
 from dlopt.query import Query
 from dlopt.registry import Method
@@ -25,6 +27,10 @@ PROOF_LIMITS = Limits(time_s=20)
 
 SEARCH_LIMITS = Limits(time_s=3)
 """Limits for an exact method on each of the many instances of a search."""
+
+OWN_METHOD_LIMIT_S: Final = 10.0
+"""Seconds that a caller's own function has for one small instance of a search; without an answer by
+then it has failed, so that no search waits for one that never ends. Chosen by hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,10 +199,19 @@ class AnswerCache:
 def _checked_result(query: Query, seed: int, options: Options) -> AnyResult:
     entry, goal = query.method, query.goal
     read = entry.read_options(options)
-    with entry.guard():
-        result = entry.load()(
-            query.instance, objective=goal.name, limits=Limits(), hint=None, seed=seed, **read
-        )
+    work = partial(
+        entry.run,
+        query.instance,
+        objective=goal.name,
+        limits=Limits(),
+        hint=None,
+        seed=seed,
+        **read,
+    )
+    try:
+        result = work() if isinstance(entry.target, str) else within(OWN_METHOD_LIMIT_S, work)
+    except TimeoutError as error:
+        raise SolverError(f"{entry.name} failed: {error}") from None
     malformed = malformed_reason(query, result)
     if malformed is not None:
         raise DloptError(f"{entry.name} failed: {malformed}")

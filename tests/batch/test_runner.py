@@ -292,8 +292,8 @@ def test_what_cannot_be_run(plan_of: Plans, tmp_path: Path) -> None:
         ({"executor": "cloud"}, "no executor 'cloud'"),
         ({"executor": "dask://"}, "no executor 'dask://'"),
         ({"executor": "dask://a:1", "workers": 2}, "a cluster has the workers it has"),
-        ({"workers": 0}, "workers must be positive"),
-        ({"memory_mb": 0}, "memory must be positive"),
+        ({"workers": 0}, "workers must be an integer from 1 on"),
+        ({"memory_mb": 0}, "memory must be an integer from 1 on"),
         ({"modules": ["no_such_module"]}, "cannot import no_such_module"),
     ):
         with pytest.raises(NotApplicableError, match=told):

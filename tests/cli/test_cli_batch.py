@@ -39,6 +39,7 @@ def test_solve_and_go_on_and_report(dlopt: Command, three: Path, tmp_path: Path)
     words = ["batch", three, other, "--out", "records.jsonl", "--workers", 1, "--methods"]
     first = dlopt(*words, "opr,exact")
     assert first.err == "" and "records.jsonl: 4 runs, 4 of them executed now" in first.out
+    assert all(line == line.rstrip() for line in first.out.splitlines())
     assert [line.split() for line in first.out.splitlines() if "iit" in line] == [
         ["iit", "opr", "2", "-"],
         ["iit", "exact", "-", "2"],
@@ -163,8 +164,8 @@ def test_bad_instances_are_all_told_before_any_work(
         (["--objective", "beauty"], "objective 'beauty'"),
         (["--time-limit", "0"], "time_s (--time-limit)"),
         (["--hard-timeout", "-1"], "hard-timeout must be positive"),
-        (["--workers", "0"], "workers must be positive"),
-        (["--memory", "0"], "memory must be positive"),
+        (["--workers", "0"], "workers must be an integer from 1 on"),
+        (["--memory", "0"], "memory must be an integer from 1 on"),
         (["--executor", "cloud"], "no executor 'cloud'"),
         (["--executor", "dask://host"], "dask://host is no address: write dask://HOST:PORT"),
         (["--executor", "dask://host:65536"], "is no address"),
@@ -254,3 +255,17 @@ def test_certificates(dlopt: Command, tmp_path: Path) -> None:
     (tmp_path / "full").write_text("")
     words[3] = "full"
     assert "it is no folder" in dlopt("batch", file, *words, code=2).err
+
+
+@pytest.mark.parametrize("words", [["batch", INSTANCES, "--out", "-"], ["report", "r", "-o", "-"]])
+def test_files_are_not_written_to_standard_output(
+    dlopt: Command, tmp_path: Path, words: list[object]
+) -> None:
+    found = dlopt(*words, code=2)
+    assert "cannot go to standard output: name a file instead of -" in found.err
+    assert not (tmp_path / "-").exists()
+
+
+def test_one_record_is_counted_as_one(dlopt: Command, three: Path) -> None:
+    dlopt("batch", three, "--out", "records.jsonl", "--workers", 1, "--methods", "opr")
+    assert dlopt("report", "records.jsonl", "-o", "r.html").out == "r.html: 1 record\n"

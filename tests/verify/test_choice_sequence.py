@@ -131,5 +131,5 @@ def test_promises_are_kept_by_what_is_sound(stem, name):
 def test_what_cannot_be_built_is_told():
     with pytest.raises(NotApplicableError, match="no builder of 'tsp'"):
         builder("tsp")
-    with pytest.raises(ValueError, match="a job and a machine"):
+    with pytest.raises(NotApplicableError, match="jobs must be an integer from 1 on, got 0"):
         Size(0, 1)

@@ -294,7 +294,7 @@ def test_an_optimal_heuristic_has_no_gap():
         ({"stem": "tsp"}, "no problem 'tsp'"),
         ({"target": "moon"}, "target must be claim or gap"),
         ({"seconds": 0}, "must be positive"),
-        ({"examples": 0}, "must be positive"),
+        ({"examples": 0}, "examples must be an integer from 1 on, got 0"),
         ({"claim": "shuffle-helps"}, "no claim 'shuffle-helps' about opr"),
         ({"objective": "accepted"}, "opr has no objective 'accepted'"),
         ({"target": "gap", "claim": "sound"}, "no claim and no kind"),

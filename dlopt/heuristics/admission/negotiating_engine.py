@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from dlopt.arithmetic import Number
+from dlopt.arithmetic import Number, converted
 from dlopt.books import Conflict, ConflictPart, Offer
 from dlopt.books.verb_results import ranked
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
@@ -241,7 +241,8 @@ class NegotiatingEngine(ReplanningEngine):
 
 def check_offer_count(k: int) -> None:
     """Raise an error if a number of offers is no positive integer."""
-    if type(k) is not int or k < 1:
+    number = converted(k)
+    if type(number) is not int or number < 1:
         raise InvalidInstanceError([Fault("k", k, "must be a positive integer")])
 
 

@@ -133,6 +133,11 @@ class OnlinePolicy:
     name : str, optional
         By default that of the function, in kebab-case.
 
+    Raises
+    ------
+    NotApplicableError
+        If `decide` cannot be called.
+
     Notes
     -----
     On a busy cluster, a policy is first asked for its placement of the tasks that are promised, in
@@ -152,6 +157,8 @@ class OnlinePolicy:
     """
 
     def __init__(self, decide: Decide, name: str | None = None) -> None:
+        if not callable(decide):
+            raise NotApplicableError(f"a policy is a function, not a {type(decide).__name__}")
         functools.update_wrapper(self, decide)
         self.decide: Final = decide
         self.name: Final = name or getattr(decide, "__name__", "policy").replace("_", "-")

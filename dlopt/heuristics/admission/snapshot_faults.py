@@ -309,11 +309,8 @@ def _broken_placements(
         if load < 0 or sent > end:
             loads[number] = -1
     for index, (task, place) in enumerate(plan):
-        path, rounding, number = (
-            f"planner.placements[{index}]",
-            _rounding(task, place.end),
-            task.key[1],
-        )
+        path, number = f"planner.placements[{index}]", task.key[1]
+        rounding = _rounding(task, place.end)
         allowed = FLOATING * task.load if rounding else 0
         if not -allowed <= loads[number] - task.load <= allowed:
             rule = f"must have room for the load of task {task.id}, {shown(task.load)}"

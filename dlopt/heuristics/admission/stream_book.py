@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from dlopt.arithmetic import Number, shown, simplest
+from dlopt.arithmetic import Number, plain_integers, shown, simplest
 from dlopt.books import Archive, Consequences
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.admission.negotiating_engine import NegotiatingEngine
@@ -201,6 +201,7 @@ class StreamBook(NegotiatingEngine):
         NotApplicableError
             If the algorithm cannot plan again on a busy cluster.
         """
+        remove, fail, repair = map(_node_numbers, (remove, fail, repair))
         with self._lock:
             self._check_resources(add, remove, fail, repair)
             new = (*range(self._node_count, self._node_count + add), *repair)
@@ -367,3 +368,9 @@ class StreamBook(NegotiatingEngine):
             return "must be out of service"
         out = node in self._failed if name == "fail" else node not in self._in_service
         return "must be in service" if name != "repair" and out else None
+
+
+def _node_numbers(nodes: Sequence[int]) -> Sequence[int]:
+    """Return the numbers of nodes as integers of Python; what is no collection stays as it is."""
+    is_list = isinstance(nodes, Iterable) and not isinstance(nodes, str)
+    return plain_integers(nodes) if is_list else nodes

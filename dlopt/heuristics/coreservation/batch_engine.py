@@ -8,7 +8,7 @@ from typing import Any, Self, overload
 from dlopt import aliases
 from dlopt.arithmetic import Number, is_number, simplest
 from dlopt.calendar import ResourceCalendar
-from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
+from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError, repeated
 from dlopt.heuristics.coreservation.algorithm_names import Algorithm, parse
 from dlopt.heuristics.coreservation.decisions import asked, submitted
 from dlopt.heuristics.coreservation.engine_state import EngineState, new_calendar
@@ -59,6 +59,7 @@ class BatchEngine(Guarded):
             for index, holding in enumerate(reserved)
             if holding.machine >= len(machines)
         ]
+        faults += repeated("machines", [machine.id for machine in machines], "id")
         if faults:
             raise InvalidInstanceError(faults)
         calendar = new_calendar(machines, reserved, now, exact_numbers)

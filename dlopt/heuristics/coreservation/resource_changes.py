@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 
+from dlopt.arithmetic import plain_integers
 from dlopt.books import Consequences
 from dlopt.calendar import ResourceCalendar
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
@@ -75,7 +76,7 @@ def _machines(machines: object) -> tuple[Machine, ...]:
 def _numbers(name: str, numbers: object) -> tuple[int, ...]:
     if isinstance(numbers, str) or not isinstance(numbers, Iterable):
         raise NotApplicableError(f"{name} needs a sequence of the numbers of machines")
-    return tuple(numbers)
+    return plain_integers(numbers)
 
 
 def _added_faults(state: EngineState, added: Sequence[Machine]) -> Iterator[Fault]:

@@ -249,12 +249,8 @@ class _NodeCountSearch:
         than needed to tell that something is left.
         """
         server, channel, deadline = self._server, self._channel, self.deadline
-        negligible, left, time, pure = (
-            self.negligible,
-            self.load,
-            self._free_time_bound(count),
-            True,
-        )
+        negligible, left, time = self.negligible, self.load, self._free_time_bound(count)
+        is_exact = True  # until a stage is relaxed
         runs: list[ServiceRun] = []
         inside: dict[int, list[StageNodes]] = {}  # by the index of the stage
         chosen = [StageNodes(*part, deadline) for part in self.reception_order.first(count)]
@@ -275,15 +271,14 @@ class _NodeCountSearch:
                 groups_served = [member.positions for member in members]
                 left = server.dispatch_row(groups_served, stop, start, until, left, runs)[2]
             elif relaxed and len(members) > 1 and may_free_out_of_order(members):
-                pure = False
+                is_exact = False
                 left = server.relaxed_remainder(members, until, left)
             else:
                 left = server.dispatch(members, start, until, left, runs)
             if left <= negligible:
-                made = runs, runs[before:], chosen, members
-                return left, TaskPlan(
-                    server, self.load, self.reception_order.order, *made
-                ) if pure else None
+                order, ending = self.reception_order.order, runs[before:]
+                plan = TaskPlan(server, self.load, order, runs, ending, chosen, members)
+                return left, plan if is_exact else None
             if relaxed and (left - negligible) * self.unit > time:
                 break
             for member in members:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dlopt.arithmetic import Number
+from dlopt.arithmetic import Number, integer_argument
 from dlopt.problems.cluster import Cluster
 from dlopt.verify.choice_sequence import Choices
 
@@ -33,6 +33,11 @@ class Size:
     plain : bool
         Whether instances have the common features only, as the builders name them, and none begins
         with promised tasks unless `busy` is set.
+
+    Raises
+    ------
+    NotApplicableError
+        If a number is no integer, or less than 1.
     """
 
     jobs: int = 4
@@ -41,8 +46,8 @@ class Size:
     plain: bool = False
 
     def __post_init__(self) -> None:
-        if self.jobs < 1 or self.machines < 1:
-            raise ValueError(f"an instance has a job and a machine at least, got {self}")
+        for name in ("jobs", "machines"):
+            object.__setattr__(self, name, integer_argument(name, getattr(self, name), 1))
 
 
 SMALL = Size()
