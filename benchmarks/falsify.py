@@ -199,10 +199,10 @@ def _short(seed: int) -> bool:
     """Search for a few of all; return whether all was found that must be, and nothing else."""
     good = True
     for stem, name, kind in SHORT_FLAWS:
-        search = drawn(stem, name, kind=kind, examples=400, seed=seed)
+        search = drawn(stem, name, kind=kind, examples=2_000, seed=seed)
         good = row(f"{stem} {name}", kind, search) and good
     for stem, name, what in SHORT_CLAIMS:
-        search = drawn(stem, name, claim=what, examples=400, seed=seed)
+        search = drawn(stem, name, claim=what, examples=2_000, seed=seed)
         good = row(f"{stem} {name}", what, search) and good
     for stem, names, examples in SHORT_SOUND:
         for name in names:
