@@ -94,7 +94,7 @@ def stream_from_log(
     >>> from dlopt.formats.swf import parse
     >>> log = parse(["; MaxProcs: 4", "7 30 -1 50 2 -1 -1 2 80 -1 1 1 1 -1 -1 -1 -1 -1"])
     >>> stream_from_log(log, deadline_rule="requested").instance.tasks
-    (Task(id='7', arrival=0, load=1, deadline=160, remaining=None),)
+    (Task(id='7', arrival=0, load=1, deadline=160, remaining=None, weight=1),)
     """
     if deadline_rule not in ("execution", "requested"):
         text = f"deadline rules are execution and requested, not {deadline_rule!r}"

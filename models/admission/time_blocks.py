@@ -76,7 +76,7 @@ class TimeBlocks(TimeDivision[ScaledInstance, Solution]):
     >>> scaled = ScaledInstance.from_instance(Instance(Cluster(1, tau=1, chi=1), tasks))
     >>> divided = TimeBlocks(scaled)
     >>> divided.blocks, [placement.task for placement in divided.placements]
-    (((0, 1),), [2, 3])
+    (((0, 1),), [3, 2])
     """
 
     def __init__(self, scaled: ScaledInstance) -> None:

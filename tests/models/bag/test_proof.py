@@ -10,7 +10,7 @@ DATED = Instance(tuple(Task(n, 2, absolute_deadline=5) for n in "abc"), (Machine
 
 def test_what_cp_sat_claims_is_a_claim_of_a_solver(monkeypatch):
     monkeypatch.setattr(flowtime_subsets, "MAX_STATES", 0)
-    tasks = tuple(Task(f"t{k}", 60 - 7 * k, release=11 * k) for k in range(6))
+    tasks = tuple(Task(f"t{k}", 601 - 70 * k, release=110 * k) for k in range(6))
     found = solve(Instance(tasks, (Machine("m"),)), objective="flowtime")
     assert (str(found.status), found.proof) == ("optimal", "solver")  # it has too many starts
     assert solve(OPEN, "milp").proof == "solver"
