@@ -22,9 +22,11 @@ from dlopt.errors import DloptError, NotApplicableError
 from dlopt.method_options import MethodOptions, refuse_unused
 from dlopt.method_run import Attempt
 from dlopt.problems.validated_record import Header, SolutionT_co
+from dlopt.progress_reports import require_callbacks
 from dlopt.proven_reference import gap_to_proven, proven_best, stated_proofs
 from dlopt.query import Query, applicable_objective, current_objective, origin_of
 from dlopt.registry import Method
+from dlopt.registry.method_entries import ChangedInstanceError
 from dlopt.result import NO_LIMITS, Limits, Objective, Result
 from dlopt.result_checker import InvalidResultError, check, disproof
 
@@ -164,10 +166,7 @@ def _require_arguments(limits: object, progress: object, stop: object, certified
     """
     if not isinstance(limits, Limits):
         raise NotApplicableError(f"limits are Limits, not a {type(limits).__name__}")
-    if progress is not None and not callable(progress):
-        raise NotApplicableError(f"progress is a callable, not a {type(progress).__name__}")
-    if stop is not None and not isinstance(stop, threading.Event):
-        raise NotApplicableError(f"stop is a threading.Event, not a {type(stop).__name__}")
+    require_callbacks(progress, stop)
     if not isinstance(certified, bool):
         raise NotApplicableError(f"certified is True or False, not a {type(certified).__name__}")
 
@@ -276,7 +275,6 @@ def compare(
     chosen = MethodOptions(problem.stem, given)
     settings = {entry.name: entry.read_options(chosen.of(entry)) for entry in entries}
     refuse_unused(given, chosen.used, entries)
-    unchanged = hash(instance)
     rows: list[ComparisonRow] = []
     skipped: list[tuple[str, str]] = []
     limited = partial(solve, instance, limits=limits, seed=seed, certified=certified)
@@ -293,9 +291,9 @@ def compare(
             found = run(entry.name, **settings[entry.name])
         except NotApplicableError as error:  # what a method says of itself only when it is asked
             skipped.append((entry.name, str(error)))
+        except ChangedInstanceError:  # what other methods answer would be of other data
+            raise
         except DloptError as error:
-            if hash(instance) != unchanged:  # what other methods answer would be of other data
-                raise
             rows.append(ComparisonRow(entry, None, None, error))
         else:
             rows.append(ComparisonRow(entry, found, None))

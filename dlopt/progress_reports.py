@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
+from dlopt.errors import NotApplicableError
 from dlopt.plan_classes import within_class
 from dlopt.result import Objective, Result, Status, Value
 
@@ -21,6 +22,20 @@ PAUSE_S: Final = 0.2
 PAUSE_FACTOR: Final = 10
 """How many times as long as a look takes the pause after it is at least: looks at large instances,
 whose checks take seconds, slow the search down by a tenth."""
+
+
+def require_callbacks(progress: object, stop: object) -> None:
+    """Refuse what cannot be called with reports of progress, or cannot end a search.
+
+    Raises
+    ------
+    NotApplicableError
+        If `progress` is given and no callable, or `stop` is given and no `threading.Event`.
+    """
+    if progress is not None and not callable(progress):
+        raise NotApplicableError(f"progress is a callable, not a {type(progress).__name__}")
+    if stop is not None and not isinstance(stop, threading.Event):
+        raise NotApplicableError(f"stop is a threading.Event, not a {type(stop).__name__}")
 
 
 class ProgressReports:

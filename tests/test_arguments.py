@@ -300,11 +300,18 @@ def test_a_method_must_not_change_the_instance(method_table):
             dlopt.solve(instance, "halving", **given)
 
 
-def test_nothing_is_compared_once_a_method_changed_the_instance(method_table):
-    register("halving", halving)
+@pytest.mark.parametrize("error", [None, NotApplicableError("too small"), ZeroDivisionError()])
+def test_nothing_is_compared_once_a_method_changed_the_instance(method_table, error):
+    def changing(instance, **arguments):
+        answer = halving(instance, **arguments)
+        if error is not None:
+            raise error
+        return answer
+
+    register("changing", changing)
     instance = Instance(Cluster(3, tau=1, chi=2), (0, 1, 4), load=3)
-    with pytest.raises(SolverError, match="it changed the instance"):
-        dlopt.compare(instance, ["opr", "halving", "exact"])
+    with pytest.raises(SolverError, match="changing failed: it changed the instance"):
+        dlopt.compare(instance, ["opr", "changing", "exact"])
 
 
 def test_a_changed_instance_is_a_counterexample():

@@ -51,6 +51,10 @@ class ProblemModule(Protocol):
         """Return all violations of the rules by a plan."""
 
 
+class ChangedInstanceError(SolverError):
+    """A caller's own method changed the instance that it was given."""
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """A problem by its stem.
@@ -187,15 +191,23 @@ class Method:
         Raises
         ------
         SolverError
-            If the function fails, or a caller's own function changes the instance: its plan would
-            be checked by other data than were given.
+            If the function fails.
+        ChangedInstanceError
+            If a caller's own function changes the instance: its plan would be checked by other
+            data than were given.
         """
         is_own = not isinstance(self.target, str)
         before = hash(instance) if is_own else 0
-        with self.guard():
-            answer = self.load()(instance, **arguments)
+        failure: DloptError | None = None
+        try:
+            with self.guard():
+                answer = self.load()(instance, **arguments)
+        except DloptError as error:
+            failure = error
         if is_own and hash(instance) != before:
-            raise SolverError(f"{self.name} failed: it changed the instance")
+            raise ChangedInstanceError(f"{self.name} failed: it changed the instance") from failure
+        if failure is not None:
+            raise failure
         return answer
 
     def reason_against(self, instance: Any, objective: str | None = None) -> str | None:

@@ -16,6 +16,7 @@ from dlopt import aliases
 from dlopt.arithmetic import integer_argument
 from dlopt.errors import NotApplicableError, known_names
 from dlopt.problems.validated_record import Header, floating
+from dlopt.progress_reports import require_callbacks
 from dlopt.registry import Method, problem
 from dlopt.result import Status
 from dlopt.result_checker import check
@@ -150,10 +151,7 @@ def falsify(
     seed = integer_argument("seed", seed)
     if not isinstance(size, Size):
         raise NotApplicableError(f"a size is a Size, not a {type(size).__name__}")
-    if progress is not None and not callable(progress):
-        raise NotApplicableError(f"progress is a callable, not a {type(progress).__name__}")
-    if stop is not None and not isinstance(stop, threading.Event):
-        raise NotApplicableError(f"stop is a threading.Event, not a {type(stop).__name__}")
+    require_callbacks(progress, stop)
     objective = _known_objective(entry, objective)
     budget = SearchBudget(seconds, examples, progress, stop)
     read = None if options is None else entry.read_options(options)

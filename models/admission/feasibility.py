@@ -100,12 +100,11 @@ class FeasibilityTest(StreamFeasibility[ScaledInstance, Solution]):
 
     def find_sequence(self) -> FeasibilityResult[Solution]:
         """Look for a sequence by the discretised models, then by the sequencing MILP."""
-        plan = None
         model = SequencingMilp(self.scaled, self.installments, max_lateness=LATENESS_MARGIN)
         if len(model.candidates) <= MAX_CHUNKS and not is_small(model):
             plan = self._solve_discretised()
-        if plan is not None:
-            return FeasibilityResult(Status.OPTIMAL, plan)
+            if plan is not None:
+                return FeasibilityResult(Status.OPTIMAL, plan)
         return self._solve_sequencing_milp(model)
 
     @property

@@ -118,7 +118,7 @@ class ScaledInstance:
         tasks: list[ScaledTask] = []
         finished, value_of_finished = set(), Fraction(0)
         for index, task in enumerate(instance.tasks):
-            left, weight = remaining[task.id], _weight_of(task, objective)
+            left, weight = remaining[task.id], objective_weight(task, objective)
             if left <= allowance * exact(task.load):
                 finished.add(index)
                 value_of_finished += weight
@@ -272,8 +272,16 @@ def rational_gcd(numbers: Iterable[Fraction]) -> Fraction:
     return divisor
 
 
-def _weight_of(task: Task, objective: str) -> Fraction:
-    """Return what accepting a task adds to the value of an objective."""
+def objective_weight(task: Task, objective: str, otherwise: Fraction = Fraction(1)) -> Fraction:
+    """Return what accepting a task adds to an objective: its load, its weight, or what all have.
+
+    Examples
+    --------
+    >>> task = Task("a", 0, load=3, deadline=4, weight=2)
+    >>> names = "accepted-load", "accepted-weight", "accepted"
+    >>> [int(objective_weight(task, name)) for name in names]
+    [3, 2, 1]
+    """
     if objective == "accepted-load":
         return exact(task.load)
-    return exact(task.weight) if objective == "accepted-weight" else Fraction(1)
+    return exact(task.weight) if objective == "accepted-weight" else otherwise

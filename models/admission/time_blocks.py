@@ -30,13 +30,12 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import NamedTuple
 
 from dlopt.arithmetic import exact
 from dlopt.models.admission.fixed_sequence_lp import UnsizedChunk, schedule_loads
 from dlopt.models.admission.scaled_instance import ScaledInstance, ScaledTask
 from dlopt.models.common.solver_units import power_of_two
-from dlopt.models.common.time_division import Block, TimeDivision
+from dlopt.models.common.time_division import Block, IdlePlacement, TimeDivision
 from dlopt.problems.admission.data import Chunk, Decision, Solution
 
 Window = tuple[Fraction, Fraction]
@@ -47,14 +46,6 @@ MAX_ROUNDS = 20
 hand: two or three are usual, and each is linear up to logarithms."""
 
 
-class IdlePlacement(NamedTuple):
-    """A task that is done as one chunk in an idle period: its position, its node and its start."""
-
-    task: int
-    node: int
-    start: Fraction
-
-
 class TimeBlocks(TimeDivision[ScaledInstance, Solution]):
     """A stream of loads, divided.
 
@@ -62,11 +53,6 @@ class TimeBlocks(TimeDivision[ScaledInstance, Solution]):
     ----------
     scaled : ScaledInstance
         Of the whole stream.
-
-    Attributes
-    ----------
-    placements : list of IdlePlacement
-        The tasks that are done in idle periods, in the order of their starts.
 
     Examples
     --------
@@ -84,11 +70,6 @@ class TimeBlocks(TimeDivision[ScaledInstance, Solution]):
         self.placements, self.blocks = divide_into_blocks(scaled)
         placed = [placement.task for placement in self.placements]
         self.placed_value, self.placed_plan = scaled.value(placed), self._schedule_placements()
-
-    @property
-    def is_trivial(self) -> bool:
-        """Whether nothing is divided."""
-        return not self.placements and len(self.blocks) <= 1
 
     def scaled_block(self, block: Block) -> ScaledInstance:
         """Return a block in its own units, without the finished tasks of the stream."""

@@ -7,14 +7,22 @@ reservations, too.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 PlanT = TypeVar("PlanT")
 ScaledT = TypeVar("ScaledT")
 Block = tuple[int, ...]
 """Tasks by their positions in the scaled instance, then reservations, numbered on from these."""
+
+
+class IdlePlacement(NamedTuple):
+    """A task that is done as one chunk in an idle period: its position, its node and its start."""
+
+    task: int
+    node: int
+    start: Fraction
 
 
 class TimeDivision(ABC, Generic[ScaledT, PlanT]):
@@ -24,6 +32,8 @@ class TimeDivision(ABC, Generic[ScaledT, PlanT]):
     ----------
     blocks : tuple of Block
         Those with few tasks and reservations first.
+    placements : sequence of IdlePlacement
+        The tasks that are done outside all blocks, in the order of their starts.
     placed_value : Fraction
         Objective value of what is finished, and of tasks that are done outside all blocks.
     placed_plan : Solution
@@ -31,13 +41,14 @@ class TimeDivision(ABC, Generic[ScaledT, PlanT]):
     """
 
     blocks: tuple[Block, ...]
+    placements: Sequence[IdlePlacement]
     placed_value: Fraction
     placed_plan: PlanT
 
     @property
-    @abstractmethod
     def is_trivial(self) -> bool:
         """Whether nothing is divided."""
+        return not self.placements and len(self.blocks) <= 1
 
     @abstractmethod
     def scaled_block(self, block: Block) -> ScaledT:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dlopt.arithmetic import ROUNDING, exact
+from dlopt.models.admission.scaled_instance import objective_weight
 from dlopt.problems.admission.data import Task
 from dlopt.problems.multistage.data import Instance, Reservation
 
@@ -78,9 +79,7 @@ class ObjectiveWeights:
 
     def of_task(self, task: Task) -> Fraction:
         """Return the objective value of accepting a task."""
-        if self._objective == "accepted-load":
-            return exact(task.load)
-        return exact(task.weight) if self._objective == "accepted-weight" else self._each_task
+        return objective_weight(task, self._objective, self._each_task)
 
 
 def shorten_reservation(

@@ -20,14 +20,13 @@ from dlopt.arithmetic import exact
 from dlopt.models.admission.scaled_instance import ScaledInstance as ScaledTaskInstance
 from dlopt.models.admission.time_blocks import (
     ZERO,
-    IdlePlacement,
     Window,
     divide_into_blocks,
     scale_instant,
     unscaled_tasks,
 )
 from dlopt.models.common.solver_units import power_of_two
-from dlopt.models.common.time_division import Block, TimeDivision
+from dlopt.models.common.time_division import Block, IdlePlacement, TimeDivision
 from dlopt.models.multistage.fixed_sequence_lp import UnsizedChunk, schedule_loads, task_gaps
 from dlopt.models.multistage.scaled_instance import ScaledInstance
 from dlopt.problems.admission.data import Chunk, Decision
@@ -41,11 +40,6 @@ class TimeBlocks(TimeDivision[ScaledInstance, Solution]):
     ----------
     scaled : ScaledInstance
         Of the whole stream.
-
-    Attributes
-    ----------
-    placements : list of IdlePlacement
-        The tasks that are done in idle periods, in the order of their starts.
 
     Examples
     --------
@@ -64,11 +58,6 @@ class TimeBlocks(TimeDivision[ScaledInstance, Solution]):
         self.placements, self.blocks = divide_into_blocks(scaled.tasks_only, windows)
         placed = [placement.task for placement in self.placements]
         self.placed_value, self.placed_plan = scaled.value(placed, ()), self._schedule_placements()
-
-    @property
-    def is_trivial(self) -> bool:
-        """Whether nothing is divided."""
-        return not self.placements and len(self.blocks) <= 1
 
     def scaled_block(self, block: Block) -> ScaledInstance:
         """Return a block in its own units, without the finished tasks of the stream."""

@@ -2,13 +2,12 @@
 
 A program is one of chunks (`dlopt.problems.iit.certified_chunks`), for plans with one chunk a node
 or with as many as it states, or of flows (`dlopt.problems.iit.certified_flow`), for all plans; that
-of flows states its instants.
-Both
-minimise the completion `t`, and count dates since an origin that they state. Their rows need to
-hold only for plans that are complete by a date `T`. That is the claim itself: if a plan ended
-earlier, it would be a point of the program, and the claim false. For the number of nodes `T` is the
-deadline; with one chunk a node the number of chunks is minimised, else that of used nodes. It is
-the deadline, too, where the claim is that the program has no point: no plan is complete by then.
+of flows states its instants. Both minimise the completion `t`, and count dates since an origin that
+they state. Their rows need to hold only for plans that are complete by a date `T`. That is the
+claim itself: if a plan ended earlier, it would be a point of the program, and the claim false. For
+the number of nodes `T` is the deadline; with one chunk a node the number of chunks is minimised,
+else that of used nodes. It is the deadline, too, where the claim is that the program has no point:
+no plan is complete by then.
 
 The models state such programs themselves; a proof holds only if these rules accept its program.
 """

@@ -2,7 +2,7 @@
 
 A *domain* is a book of a service that somebody else runs, over nodes or over CPU shares, reached
 as a `dlopt.client.RemoteBook`. A `JointRequest` asks several domains for the same window, each part
-with alternatives. `Broker`
+with alternatives. `Broker` takes five steps:
 
 1. **asks**: it looks for the earliest start that every part can have at one of its domains. A
    domain that rejects a start says the next one that it would accept (its offer of a later

@@ -63,7 +63,7 @@ def test_weights_count(instance, weight):
     instance = replace(instance, task_weight=weight)
     assert_agreement(instance)
     load = oracle.most(instance, lambda task: task.load, lambda one: 0)
-    worth = oracle.most(instance, lambda task: task.weight, lambda one: 0)
+    weight_of_tasks = oracle.most(instance, lambda task: task.weight, lambda one: 0)
     tasks = oracle.most(instance, lambda task: 1, lambda one: 0)
     held = oracle.most(instance, lambda task: 0, lambda one: 1)
     both = oracle.most(instance, lambda task: 1, lambda one: 1)
@@ -71,7 +71,7 @@ def test_weights_count(instance, weight):
     everything = len(instance.tasks) + len(instance.reservations)
     for name, most in (
         ("accepted-load", load),
-        ("accepted-weight", worth),
+        ("accepted-weight", weight_of_tasks),
         ("accepted-tasks", tasks),
         ("accepted-reservations", held),
         ("reject-ratio", 1 - Fraction(both, everything)),
