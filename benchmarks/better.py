@@ -284,15 +284,15 @@ def tables(report: Report, comparisons: Sequence[Comparison], priced: str = OURS
         report.row(
             one.setting.name,
             one.best,
-            _percent(one.paper),
-            _percent(one.ours),
-            _percent(one.difference),
+            percent(one.paper),
+            percent(one.ours),
+            percent(one.difference),
             "-" if one.clairvoyant is None else f"{100 * one.clairvoyant:.1f}",
             "-" if one.share is None else f"{one.share:.2f}",
             "-" if one.bound is None else f"{100 * one.bound:.1f}",
         )
     for one in comparisons:
-        text = f"{_percent(one.difference)} points from {one.best}"
+        text = f"{percent(one.difference)} points from {one.best}"
         report.target(f"{of}{one.setting.name}: never worse than the best", text, not one.is_worse)
     for one in comparisons:
         least = SHARE_WITH_SET_UP if one.setting.has_set_up else SHARE_WITHOUT
@@ -301,7 +301,8 @@ def tables(report: Report, comparisons: Sequence[Comparison], priced: str = OURS
             report.target(name, f"{one.share:.2f}", one.share >= least)
 
 
-def _percent(found: MeanEstimate) -> str:
+def percent(found: MeanEstimate) -> str:
+    """Return a mean share in percent, with half the width of its interval if it is known."""
     half = "" if found.half_width is None else f" ± {100 * found.half_width:.1f}"
     return f"{100 * found.mean:.1f}{half}"
 

@@ -15,12 +15,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import product, starmap
 from pathlib import Path
+from typing import Any
 
+from benchmarks.better import percent
 from benchmarks.timing import Report
 from dlopt import Admission
 from dlopt.generation.paper_workloads import mamat4
 from dlopt.problems.admission import Instance
-from dlopt.simulation.replications import MeanEstimate, estimate
+from dlopt.simulation.replications import estimate
 
 PAPERS = ("edf-iit-2", "edf-opr-an", "mwf-opr-mn", "mwf-epr-mn", "mcdf")
 """Of the sound algorithms of the papers, those that reject least on these streams."""
@@ -28,7 +30,7 @@ WEIGHTS: Mapping[str, Callable[[random.Random], int]] = {
     "1 to 10": lambda draw: draw.randint(1, 10),
     "10 of one in five, else 1": lambda draw: 1 if draw.randrange(5) else 10,
 }
-SET_UP: Mapping[str, Mapping[str, int]] = {
+SET_UP: Mapping[str, Mapping[str, Any]] = {
     "with set-up costs": {},
     "without": {"theta_cm": 0, "theta_cp": 0},
 }
@@ -91,18 +93,13 @@ def measure(report: Report, seeds: range, horizon: float) -> None:
         best = max(PAPERS, key=lambda name: sum(found[name]))
         name = f"{setting.costs}, {setting.load}, {setting.weights}"
         gain = estimate([a - b for a, b in zip(found[PRICED], found[best], strict=True)])
-        shown = [_percent(estimate(found[one])) for one in (best, BLIND, PRICED)]
-        report.row(name, best, *shown, _percent(gain))
+        shown = [percent(estimate(found[one])) for one in (best, BLIND, PRICED)]
+        report.row(name, best, *shown, percent(gain))
         known = estimate([a - b for a, b in zip(found[PRICED], found[BLIND], strict=True)])
         targets.append((f"{name}: no less than the best of the papers", gain))
         targets.append((f"{name}: no less than without the weights", known))
     for name, gain in targets:
-        report.target(name, f"{_percent(gain)} points", gain.mean + (gain.half_width or 0) >= 0)
-
-
-def _percent(found: MeanEstimate) -> str:
-    half = "" if found.half_width is None else f" ± {100 * found.half_width:.1f}"
-    return f"{100 * found.mean:.1f}{half}"
+        report.target(name, f"{percent(gain)} points", gain.mean + (gain.half_width or 0) >= 0)
 
 
 def main() -> int:

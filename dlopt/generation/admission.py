@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
 from functools import wraps
 from typing import Any
@@ -73,8 +72,12 @@ def small(
     Instance
     """
     check_counts(MOST_SMALL, nodes=nodes, tasks=tasks)
-    counts = ("span", span, 0), ("largest", largest, 1), ("parts", parts, 1)
-    for name, value, least in (*counts, ("largest_weight", largest_weight, 1)):
+    for name, value, least in (
+        ("span", span, 0),
+        ("largest", largest, 1),
+        ("largest_weight", largest_weight, 1),
+        ("parts", parts, 1),
+    ):
         if not isinstance(value, int) or value < least:
             raise NotApplicableError(f"{name} must be an integer from {least}, got {value!r}")
     if slack < 1:
@@ -91,8 +94,9 @@ def small(
         latest = -(-exact(slack) * rule.execution_time(load, 1) * parts // 1)
         deadline = Fraction(draw.randint(int(soonest), int(latest)), parts)
         weight = draw_weight.randint(1, largest_weight)
-        numbers = [simplest(value) for value in (arrival, load, deadline)]
-        made.append(replace(Task(str(number), *numbers), weight=weight))
+        made.append(
+            Task(str(number), simplest(arrival), simplest(load), simplest(deadline), weight=weight)
+        )
     return Instance(
         cluster,
         tuple(made),
