@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from fractions import Fraction
+
 import pytest
 
 from dlopt.errors import NotApplicableError
@@ -109,6 +112,15 @@ def test_what_ends_as_the_next_begins_overlaps_only_by_rounding() -> None:
 def test_a_plan_of_another_problem_is_refused() -> None:
     with pytest.raises(NotApplicableError, match="a Solution is no solution of admission"):
         plot(TWO, OtherSolution(()))
+
+
+def test_weights_are_written_where_they_differ() -> None:
+    weighted = replace(TWO, tasks=(TWO.tasks[0], replace(TWO.tasks[1], weight=Fraction(5, 2))))
+    figure = plot(weighted, stream("edf-opr-an", weighted))
+    assert {"load 3, weight 1", "load 3, weight 5/2"} < set(texts(figure))
+    assert "load 3 · weight 1 · utilization" in texts(figure)[1]
+    plain = plot(TWO, stream("edf-opr-an", TWO))
+    assert not any("weight" in text for text in texts(plain))
 
 
 def test_a_plan_without_chunks_is_drawn() -> None:
