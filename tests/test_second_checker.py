@@ -17,7 +17,7 @@ import dlopt
 from benchmarks.certified_instances import SUBJECTS, CertifiedInstance
 from benchmarks.second_checker import Verdict, agreement, compared, one
 from dlopt.formats import vipr
-from dlopt.problems import admission, coreservation, iit
+from dlopt.problems import admission, coreservation, iit, multistage
 from tests.examples import share
 from tests.reference.certificates import proven_bound
 from tests.reference.vipr import RefusedError, follow, read
@@ -25,6 +25,7 @@ from tests.reference.vipr import RefusedError, follow, read
 SHIPPED = {
     "admission/two-of-three": ("accepted", "reject-ratio"),
     "admission/setup-costs": ("accepted", "accepted-load"),
+    "admission/weights-that-differ": ("accepted-weight",),
     "multistage/maintenance": (
         *("accepted", "accepted-tasks", "accepted-reservations"),
         *("accepted-load", "reject-ratio"),
@@ -66,6 +67,18 @@ def test_both_accept_what_is_written_for_shipped_instances(name, objective):
     assert subject.stem == stem
     found, first, second = compared(subject, subject.text)
     assert (found, first) == ("accepted", second)
+
+
+@pytest.mark.parametrize("stem", ["admission", "multistage"])
+def test_a_proof_that_counts_tasks_is_none_of_their_weights(stem):
+    """Three of weight 1 fit, so that no more than 3 is proven, or one of weight 5 and another."""
+    instance, count = dlopt.load("admission/weights-that-differ"), "accepted"
+    if stem == "multistage":
+        instance = multistage.Instance(instance.cluster, instance.tasks)
+    counted = CertifiedInstance(instance, 1, count)
+    assert compared(counted, counted.text)[0] == "accepted"
+    found, first, second = compared(CertifiedInstance(instance, 1, "accepted-weight"), counted.text)
+    assert found == "refused", (first, second)
 
 
 @pytest.mark.parametrize("objective", coreservation.OBJECTIVES)
