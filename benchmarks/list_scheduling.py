@@ -15,8 +15,6 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
-from dlopt.generation.task_graphs import instance_of, machine_set
-
 from benchmarks.dag_exact import data
 from benchmarks.rows import kept, records
 from benchmarks.timing import Report, solver_output_to_stderr
@@ -24,6 +22,7 @@ from dlopt import Limits, registry, solve
 from dlopt.formats import detection, stg
 from dlopt.generation import generate
 from dlopt.generation.dag import FAMILIES
+from dlopt.generation.task_graph_conversion import instance_of, machine_set
 from dlopt.heuristics.dag import methods
 from dlopt.heuristics.dag.list_plus import list_plus
 from dlopt.problems.dag import Instance
