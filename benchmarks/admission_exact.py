@@ -7,10 +7,11 @@ import sys
 import time
 from collections import defaultdict
 from fractions import Fraction
-from statistics import mean, quantiles
+from statistics import fmean, mean, median, quantiles
 from typing import Any
 
 from benchmarks.timing import Report, run
+from dlopt import solve
 from dlopt.arithmetic import exact
 from dlopt.models.admission.methods import bound_fluid, bound_window, exact_plan
 from dlopt.problems.admission import Instance, Task, violations
@@ -25,6 +26,11 @@ SECONDS = 60.0
 """Seconds within which an instance must be solved to proven optimality (a target, set by hand)."""
 SHARE = 0.8
 """Share of the instances that must be (a target, set by hand)."""
+MIDDLE = {(4, 8): 0.95, (4, 12): 0.8, (8, 12): 0.7, (16, 20): 0.6}
+"""Nodes and tasks of middle-sized streams, and the share of each size that must be solved to proven
+optimality (targets, set by hand)."""
+ONLINE = ("edf-iit-2", "edf-iit-an", "priced")
+"""Algorithms that learn of tasks as they arrive, of which the best one counts."""
 LARGE = 2_000
 """Tasks of the largest instance."""
 LARGE_SECONDS = 30.0
@@ -38,19 +44,26 @@ def small(count: int = COUNT, seed: int = SEED) -> list[Instance]:
     alone needs on all nodes to two and a half times as much.
     """
     rng = random.Random(seed)
-    instances = []
-    for number in range(count):
-        nodes, tasks, chi = rng.randint(2, 4), rng.randint(4, 6), rng.randint(1, 4)
-        parameters = []
-        for _ in range(tasks):
-            arrival, load = rng.randint(0, 10), rng.randint(1, 8)
-            needed = load / (1 - Fraction(chi, 1 + chi) ** nodes)
-            least, most = int(needed) + 1, max(int(needed) + 2, int(needed * 5 / 2) + 2)
-            parameters.append((arrival, load, rng.randint(least, most)))
-        stream = (Task(str(k), *task) for k, task in enumerate(sorted(parameters)))
-        name = f"small-{seed}-{number}"
-        instances.append(Instance(Cluster(nodes, 1, chi), tuple(stream), name=name))
-    return instances
+    sizes = (f"small-{seed}-{number}" for number in range(count))
+    return [drawn(rng, rng.randint(2, 4), rng.randint(4, 6), 10, name) for name in sizes]
+
+
+def middle(nodes: int, tasks: int, number: int) -> Instance:
+    """Return a stream of a given size, drawn like the small ones: a task in two units of time."""
+    rng = random.Random(f"{nodes} {tasks} {number}")
+    return drawn(rng, nodes, tasks, 2 * tasks, f"{nodes}x{tasks}-{number}")
+
+
+def drawn(rng: random.Random, nodes: int, tasks: int, last: int, name: str) -> Instance:
+    """Return a stream whose tasks arrive from 0 to `last`."""
+    chi, parameters = rng.randint(1, 4), []
+    for _ in range(tasks):
+        arrival, load = rng.randint(0, last), rng.randint(1, 8)
+        needed = load / (1 - Fraction(chi, 1 + chi) ** nodes)
+        least, most = int(needed) + 1, max(int(needed) + 2, int(needed * 5 / 2) + 2)
+        parameters.append((arrival, load, rng.randint(least, most)))
+    stream = (Task(str(k), *task) for k, task in enumerate(sorted(parameters)))
+    return Instance(Cluster(nodes, 1, chi), tuple(stream), name=name)
 
 
 def large(tasks: int, ratio: float, seed: int = 0) -> Instance:
@@ -125,7 +138,34 @@ def relaxations(report: Report) -> None:
     report.target(text, f"{slowest:.1f} s", slowest <= LARGE_SECONDS)
 
 
-TABLES = {1: optima, 2: relaxations}
+def middle_sized(report: Report) -> None:
+    """Table 3."""
+    limit = SECONDS / 6 if report.quick else SECONDS
+    count = 5 if report.quick else COUNT
+    report.table(
+        f"3. Clairvoyant optimum of {count} streams of each size, two threads, {limit:.0f} s each",
+        *("nodes x tasks", "proven", "largest gap", "median s", "accepted", "online", "bound"),
+    )
+    for (nodes, tasks), least in MIDDLE.items():
+        rows = []
+        for number in range(count):
+            instance = middle(nodes, tasks, number)
+            online: Any = max(solve(instance, name).value for name in ONLINE)
+            found: Any = solve(instance, limits=Limits(time_s=limit, threads=2))
+            rows.append((found, online))
+        proven = fmean(found.status is Status.OPTIMAL for found, _ in rows)
+        gap = max(found.bound - found.value for found, _ in rows)
+        numbers = [(found.runtime_s, found.value, online, found.bound) for found, online in rows]
+        seconds, values, onlines, bounds = zip(*numbers, strict=True)
+        name = f"{nodes} x {tasks}"
+        report.row(
+            name, f"{proven:.0%}", gap, median(seconds), *map(fmean, (values, onlines, bounds))
+        )
+        report.target(f"{name}: at least {least:.0%} proven", f"{proven:.0%}", proven >= least)
+        report.target(f"{name}: every gap at most one task", str(gap), gap <= 1)
+
+
+TABLES = {1: optima, 2: relaxations, 3: middle_sized}
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ PROBLEM = Problem(
     "admission control for a stream of divisible loads with deadlines",
     hints=(
         "edf-iit-2", "edf-iit-an", "fifo-iit-mn", "fifo-iit-an", "edf-opr-mn",
-        "edf-opr-an", "mwf-opr-mn", "mcdf", "fast-edf-iit",
+        "edf-opr-an", "mwf-opr-mn", "mcdf", "fast-edf-iit", "local-search",
     ),
     certified="dlopt.models.admission.certificate_check:proven_value",
 )  # fmt: skip
@@ -116,6 +116,15 @@ _PRICED = replace(_STREAM, module="dlopt.heuristics.admission.priced").entry(
     ),
 )
 
+_LOCAL_SEARCH = replace(
+    _STREAM, module="dlopt.heuristics.admission.local_search", objectives=_OBJECTIVES[:4]
+).entry(
+    "local-search",
+    "our own",
+    "finds a clairvoyant schedule by annealing over the order of the tasks, each partitioned as in "
+    "EDF-IIT-2 on the fewest or on all nodes",
+)
+
 _TIE_BREAK = Option(
     "tie_break",
     "str",
@@ -193,6 +202,7 @@ _RELAX = Option(
 METHODS = (
     *_streams(),
     _PRICED,
+    _LOCAL_SEARCH,
     *_fast(),
     _EXACT.entry(
         "exact",
