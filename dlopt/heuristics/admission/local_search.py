@@ -12,6 +12,7 @@ import time
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import replace
+from fractions import Fraction
 from heapq import heappop, heappush
 from math import exp, inf
 
@@ -129,14 +130,17 @@ class _Search:
         tolerance = FLOAT_TOLERANCE if instance.exact else 0
         self._scheduler = OrderScheduler(self._moved, self._weights, float, tolerance)
         self._random = random.Random(seed)
-        self._total_load = sum(float(task.load) for task in instance.tasks)
         self._best: list[tuple[float, TaskOrder]] = []
         self.stopped_by: StoppedBy | None = None
 
     def run(self) -> None:
         """Search from the best initial order until a limit is reached, or all are accepted."""
-        orders = self._initial_orders()
-        current, positions, score = max(map(self._evaluated, orders), key=lambda found: found[2])
+        begun = []
+        for order in self._initial_orders():
+            begun.append(self._evaluated(order))
+            if time.monotonic() > self._stop:
+                break
+        current, positions, score = max(begun, key=lambda found: found[2])
         moves = self._moves()
         for done in range(moves):
             if self._best[-1][0] >= sum(self._weights):
@@ -204,7 +208,10 @@ class _Search:
         coming = sorted(shown, key=lambda i: tasks[i].arrival, reverse=True)
         arrived: list[tuple[Number, int]] = []
         while coming or arrived:
-            while coming and (not arrived or tasks[coming[-1]].arrival <= position.nodes.channel):
+            instant = position.nodes.channel
+            if not arrived:
+                instant = max(instant, tasks[coming[-1]].arrival)
+            while coming and tasks[coming[-1]].arrival <= instant:
                 task = coming.pop()
                 heappush(arrived, (tasks[task].deadline, task))
             _, task = heappop(arrived)
@@ -228,7 +235,7 @@ class _Search:
         last = positions[-1]
         if not self._best or last.weight > self._best[-1][0]:
             self._best.append((last.weight, order))
-        return order, positions, last.weight - TIE_BREAK * last.load / self._total_load
+        return order, positions, last.weight - TIE_BREAK * last.load
 
     def _neighbour(self, order: TaskOrder, positions: list[Position]) -> tuple[TaskOrder, int]:
         """Return an order with a random change, and the first position that is changed.
@@ -260,10 +267,10 @@ def _channel_free(position: Position) -> Number:
 def _relative_weights(instance: Instance, objective: str) -> tuple[float, ...]:
     """Return what accepting each task adds to an objective, in means; most for promised ones."""
     field = {"accepted-load": "load", "accepted-weight": "weight"}.get(objective)
-    weights = [1.0 if field is None else float(getattr(task, field)) for task in instance.tasks]
-    mean = sum(weights) / len(weights) or 1.0
+    weights = [Fraction(1) if field is None else exact(getattr(t, field)) for t in instance.tasks]
+    mean = sum(weights, Fraction(0)) / len(weights) or 1
     promised = instance.promised
     return tuple(
-        weight / mean + (task.id in promised) * len(weights)
+        float(weight / mean) + (task.id in promised) * len(weights)
         for task, weight in zip(instance.tasks, weights, strict=True)
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from dlopt.arithmetic import Number
+from dlopt.arithmetic import Number, exact
 from dlopt.heuristics.admission import chunks
 from dlopt.heuristics.admission.algorithm_names import Algorithm
 from dlopt.heuristics.admission.edf_iit_2 import EdfIit2Planner
@@ -37,7 +37,7 @@ class Position(NamedTuple):
     weight: float
     """Of the tasks that are accepted before it."""
     load: float
-    """Theirs."""
+    """Theirs, as a share of all load."""
 
 
 class OrderScheduler:
@@ -94,6 +94,8 @@ class OrderScheduler:
             )
             for index, task in enumerate(instance.tasks)
         ]
+        total = sum(exact(task.load) for task in instance.tasks)
+        self._shares = [float(exact(task.load) / total) for task in self.tasks]
         self.initial = Position(ReadyTimes(self._ready, self._channel), 0.0, 0.0)
 
     def next_position(
@@ -111,7 +113,7 @@ class OrderScheduler:
         if isinstance(placement, DeadlineMiss):
             return before, None
         nodes.allocate(placement)
-        after = Position(nodes, weight + self._weights[task], load + float(queued.load))
+        after = Position(nodes, weight + self._weights[task], load + self._shares[task])
         return after, placement
 
     def solution(self, order: TaskOrder) -> Solution:

@@ -140,3 +140,9 @@ def test_exact_begins_with_its_schedule():
     instance = drawn(2, nodes=8, tasks=12)
     found = solve(instance, "exact", limits=Limits(time_s=20, gap=1.0))
     assert found.value >= local_search(instance, limits=Limits(time_s=0.5)).value
+
+
+def test_tasks_that_arrive_together_are_sent_by_their_deadlines():
+    tasks = tuple(Task(str(k), 3, 1, 2 * (5 - k)) for k in range(5))
+    found = local_search(Instance(Cluster(1, 1, 1), tasks), limits=Limits(work=1))
+    assert [chunk.task for chunk in found.solution.chunks] == ["4", "3", "2", "1", "0"]
