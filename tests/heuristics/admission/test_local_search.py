@@ -143,6 +143,6 @@ def test_exact_begins_with_its_schedule():
 
 
 def test_tasks_that_arrive_together_are_sent_by_their_deadlines():
-    tasks = tuple(Task(str(k), 3, 1, 2 * (5 - k)) for k in range(5))
+    tasks = tuple(Task(str(k), 3, 1, 2 * (k + 1)) for k in range(5))
     found = local_search(Instance(Cluster(1, 1, 1), tasks), limits=Limits(work=1))
-    assert [chunk.task for chunk in found.solution.chunks] == ["4", "3", "2", "1", "0"]
+    assert [chunk.task for chunk in found.solution.chunks] == ["0", "1", "2", "3", "4"]
