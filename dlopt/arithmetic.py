@@ -20,7 +20,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, SupportsIndex, TypeAlias, TypeGuard, TypeVar, cast
 
-from dlopt.errors import NotApplicableError
+from dlopt.errors import NotApplicableError, shortened
 from dlopt.long_integers import integer_from, text_of
 
 Number: TypeAlias = int | float | Fraction
@@ -45,6 +45,10 @@ _WHOLE = 2.0**53
 _DIGITS = 100_000
 _OWN_TYPES = frozenset({bool, int, float, Fraction, str, type(None)})
 _SHOWN_FIELDS: dict[type, tuple[str, ...]] = {}
+_MOST_ENTRIES = (20, 8, 4)
+"""Entries of a tuple above which half as many are shown; fewer where the text is still too long."""
+_LONGEST_RECORD = 10_000
+"""Characters of a text above which fewer entries are shown."""
 _TEXT = re.compile(
     r"\s*[-+]?(?:\d+\s*/\s*\d+|(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d{1,4})?)\s*", re.ASCII
 )
@@ -318,19 +322,22 @@ def _text(fraction: Fraction) -> str:
 
 
 class PrintableRecord:
-    """Base of data classes whose text can be printed whatever their numbers are.
+    """Base of data classes whose text can be printed whatever their numbers and sizes are.
 
     It is the text that `dataclass` generates; but numbers with more digits than Python prints
-    (4300, see `sys.set_int_max_str_digits`) are rounded, instead of a ValueError.
+    (4300, see `sys.set_int_max_str_digits`) are rounded, instead of a ValueError, and of long
+    tuples the first entries are shown, and how many more there are.
 
     Examples
     --------
     >>> from dataclasses import dataclass
     >>> @dataclass
     ... class Load(PrintableRecord):
-    ...     amount: Fraction
+    ...     amount: object
     >>> Load(Fraction(1, 3)), Load(Fraction(10**5000, 3 * 10**4990 + 1))
     (Load(amount=Fraction(1, 3)), Load(amount=3333333333.333))
+    >>> Load(tuple(range(1_000_000)))
+    Load(amount=(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, ... 999,990 more))
     """
 
     __slots__ = ()
@@ -341,30 +348,37 @@ class PrintableRecord:
             cls.__repr__ = PrintableRecord.__repr__  # type: ignore[method-assign]
 
     def __repr__(self) -> str:
-        return _record_text(self)
+        for most in _MOST_ENTRIES:
+            text = _record_text(self, most)
+            if len(text) <= _LONGEST_RECORD:
+                break
+        return text
 
 
-def _record_text(record: Any) -> str:
+def _record_text(record: Any, most: int) -> str:
     kind = type(record)
     if kind not in _SHOWN_FIELDS:
         _SHOWN_FIELDS[kind] = tuple(one.name for one in fields(record) if one.repr)
     names = _SHOWN_FIELDS[kind]
-    try:
-        parts = [f"{name}={getattr(record, name)!r}" for name in names]
-    except ValueError:
-        parts = [f"{name}={_printed(getattr(record, name))}" for name in names]
+    parts = [f"{name}={_printed(getattr(record, name), most)}" for name in names]
     return f"{kind.__qualname__}({', '.join(parts)})"
 
 
-def _printed(thing: object) -> str:
-    """Return the text of what may hold numbers with more digits than Python prints."""
+def _printed(thing: object, most: int) -> str:
+    """Return the text of what may have millions of entries, or numbers too long to print."""
+    if type(thing) is tuple:
+        number = len(thing) if len(thing) <= most else most // 2
+        parts = [_printed(entry, most) for entry in thing[:number]]
+        parts += [f"... {len(thing) - number:,} more"] * (number < len(thing))
+        return f"({parts[0]},)" if len(thing) == 1 else f"({', '.join(parts)})"
+    if type(thing).__repr__ is PrintableRecord.__repr__:
+        return _record_text(thing, most)
     try:
-        return repr(thing)
+        return shortened(repr(thing)) if isinstance(thing, str) else repr(thing)
     except ValueError:
         pass
     if isinstance(thing, tuple):
-        parts = ", ".join(map(_printed, thing))
-        return f"({parts},)" if len(thing) == 1 else f"({parts})"
+        return _printed(tuple(thing), most)
     if is_dataclass(thing):
-        return _record_text(thing)
+        return _record_text(thing, most)
     return shown(thing) if isinstance(thing, int | Fraction) else object.__repr__(thing)

@@ -8,6 +8,7 @@ equals the same in whole numbers.
 from __future__ import annotations
 
 from collections import OrderedDict
+from dataclasses import astuple, is_dataclass
 from typing import Any
 
 import dlopt
@@ -28,9 +29,16 @@ def solve(instance: Any, method: str = "exact", **options: Any) -> Result[Any]:
     >>> solve(whole) is solve(whole), solve(floats) is solve(whole)
     (True, False)
     """
-    question = repr((instance, method, sorted(options.items())))
+    question = repr((_complete(instance), method, _complete(sorted(options.items()))))
     if question not in _answers:
         _answers[question] = dlopt.solve(instance, method, **options)
         if len(_answers) > _KEPT:
             _answers.popitem(last=False)
     return _answers[question]
+
+
+def _complete(thing: Any) -> Any:
+    """Return a value with all entries of the records in it: their own text leaves some out."""
+    if isinstance(thing, list | tuple):
+        return [_complete(entry) for entry in thing]
+    return (type(thing), astuple(thing)) if is_dataclass(thing) else thing

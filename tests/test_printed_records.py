@@ -16,6 +16,7 @@ from dlopt.api import Comparison, ComparisonRow
 from dlopt.arithmetic import PrintableRecord
 from dlopt.batch.records import RunKey
 from dlopt.errors import Fault
+from dlopt.problems import bag
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.iit import Chunk, Instance, Solution
 from dlopt.problems.validated_record import BestKnown, Record
@@ -91,3 +92,21 @@ def test_short_numbers_are_printed_as_ever() -> None:
         "Chunk(node=0, load=1, transmission_start=0, transmission_end=1, "
         "computation_start=1, computation_end=Fraction(5, 2))"
     )
+
+
+def test_of_long_tuples_the_first_entries_are_printed() -> None:
+    numbers = tuple(range(100_000))
+    assert repr(Instance(Cluster(20, tau=1, chi=1), numbers[:20], load=1)).count(", 19)") == 1
+    cut = "ready_times=(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, ... 99,990 more), load=1"
+    assert cut in repr(Instance(Cluster(100_000, tau=1, chi=1), numbers, load=1))
+
+
+def test_the_text_of_a_large_record_is_short() -> None:
+    costs = tuple(tuple(range(100, 120)) for _ in range(2000))
+    instance = bag.Instance(etc=costs, name="n" * 5000)
+    plan = bag.Solution(tuple(bag.Placement(str(task), 0, task, task + 1) for task in range(2000)))
+    for thing in (instance, Result(Status.FEASIBLE, plan, value=1)):
+        assert len(repr(thing)) < 10_000 and "990 more" in repr(thing)
+    assert "n… (5,002 characters), origin" in repr(instance)
+    few = bag.Instance(etc=((1000**30,) * 20,) * 20)  # 20 entries of 20, but of 90 digits
+    assert f"({', '.join([str(1000**30)] * 4)}, ... 16 more)" in repr(few)
