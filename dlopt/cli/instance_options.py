@@ -44,3 +44,11 @@ StreamFile = Annotated[
         "`dlopt instances` lists it.",
     ),
 ]
+StreamTimeLimit = Annotated[
+    float | None,
+    typer.Option(
+        "--time-limit",
+        metavar="S",
+        help="Give up an algorithm that has not decided on a stream within S seconds.",
+    ),
+]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,14 +13,14 @@ from dlopt.child_processes import processors
 from dlopt.cli import simulate_cluster_plots, simulate_cluster_tables
 from dlopt.cli.console import Exit, err
 from dlopt.cli.help_texts import add_command
-from dlopt.cli.input_files import read_instance
-from dlopt.cli.instance_options import StreamFile
+from dlopt.cli.instance_options import StreamFile, StreamTimeLimit
 from dlopt.cli.json_output import print_result
 from dlopt.cli.option_values import listed, method_names, number, pairs
 from dlopt.cli.options import AsJson, Imports, Picture, Seed, Settings
 from dlopt.cli.picture_options import Dpi, NoTitle, PictureStyle, Width
 from dlopt.cli.progress import bar
 from dlopt.cli.simulate_feedback import WithFeedback, feedback
+from dlopt.cli.simulate_file_runs import runs_of
 from dlopt.cli.simulate_grid import grid
 from dlopt.cli.simulate_scenarios import (
     Factors,
@@ -29,8 +28,6 @@ from dlopt.cli.simulate_scenarios import (
     MeanTimeBetweenFailures,
     MeanTimeToRepair,
     ScenarioFile,
-    executed_mixed_runs,
-    executed_runs,
     random_scenario,
 )
 from dlopt.errors import NotApplicableError
@@ -38,15 +35,9 @@ from dlopt.presentation.wording import counted, precision
 
 if TYPE_CHECKING:
     from dlopt.cli.simulate_cluster_plots import Runs
-    from dlopt.generation.uncertain_times import RandomScenario
     from dlopt.simulation import (
-        ExecutedMixedRun,
-        ExecutedRun,
         LoadPoint,
-        MixedRun,
-        PolicyRun,
         ReservationMix,
-        StreamRun,
     )
 
 MAX_SHOWN_VIOLATIONS = 10
@@ -151,6 +142,7 @@ def cluster(
             show_default="one for each processor",
         ),
     ] = None,
+    time_limit: StreamTimeLimit = None,
     as_json: AsJson = False,
 ) -> None:
     """Simulate admission of a stream of divisible loads to a cluster.
@@ -169,18 +161,13 @@ def cluster(
     reserved = {"reserve-fraction": reserve_fraction, "advance": advance}
     names = _names(method, methods)
     if file is not None:
-        drawn: dict[str, object] = {
-            "workload": workload,
-            "load": load,
-            "loads": loads,
-            "seeds": seeds,
-        }
-        drawn |= {"set": settings, "processes": processes, **reserved}
+        drawn: dict[str, object] = {"workload": workload, "load": load, "loads": loads}
+        drawn |= {"seeds": seeds, "set": settings, "processes": processes, **reserved}
         for option, given in drawn.items():
             if given is not None:
                 raise NotApplicableError(f"--file and --{option} do not go together")
         _require_plain(windows, plot_to, scenario, drawn_scenario)
-        runs = _runs_of(file, names, scenario, drawn_scenario, seed, windows)
+        runs = runs_of(file, names, scenario, drawn_scenario, seed, windows, time_limit)
         points: Sequence[LoadPoint] = _points(runs, check)
     else:
         for option, value in (("scenario", scenario), ("windows", windows)):
@@ -211,11 +198,13 @@ def cluster(
                 reservation_mix=_reserving(reserve_fraction, advance, mixed),
                 scenario=drawn_scenario,
                 imports=imports or (),
+                time_limit_s=time_limit,
             )
-    what = str(file) if file is not None else workload or ""
+    what = file.name if file is not None else workload or ""
     if as_json:
-        found = [simulate_cluster_tables.to_data(point) for point in points]
-        print_result("simulate cluster", {"points": found})
+        print_result(
+            "simulate cluster", {"points": [*map(simulate_cluster_tables.to_data, points)]}
+        )
     else:
         sample = "window" if windows is not None else None if file is not None else "seed"
         simulate_cluster_tables.print_points(what, points, sample)
@@ -269,55 +258,6 @@ def _reserving(fraction: str | None, advance: str | None, mixed: bool) -> Reserv
     if isinstance(before, str) or before < 0:
         raise NotApplicableError(f"--advance takes a number that is not negative, not {advance!r}")
     return ReservationMix(share, before, intervals=bool(unit))
-
-
-def _runs_of(
-    file: Path,
-    names: Sequence[str],
-    scenario_file: Path | None,
-    drawn_scenario: RandomScenario | None,
-    seed: int,
-    windows: int | None = None,
-) -> list[StreamRun | PolicyRun] | list[MixedRun] | list[ExecutedRun] | list[ExecutedMixedRun]:
-    from dlopt.problems import admission, multistage
-    from dlopt.simulation import MixedRun, algorithm_of, run_stream
-    from dlopt.simulation.replications import MIXED_ALGORITHMS
-    from dlopt.simulation.windows import short_windows_note, windows_of
-
-    if scenario_file is not None and drawn_scenario is not None:
-        raise NotApplicableError("--scenario does not go together with --mtbf or --factors")
-    is_executed = scenario_file is not None or drawn_scenario is not None
-    instance = read_instance(file)
-    if not isinstance(instance, admission.Instance | multistage.Instance):
-        known = "admission and multistage are simulated"
-        raise NotApplicableError(f"{file}: {known}, not {instance.problem}")
-    for name in names:
-        if name not in MIXED_ALGORITHMS:
-            algorithm_of(name)
-    if isinstance(instance, multistage.Instance):
-        strange = [name for name in names if name not in MIXED_ALGORITHMS]
-        if strange:
-            raise NotApplicableError(f"{file}: {strange[0]} does not support reservations")
-        if windows is not None:
-            raise NotApplicableError(f"{file}: windows are for admission, not for multistage")
-        names = names or ["multi-stage"]
-        if is_executed:
-            return executed_mixed_runs(instance, names, scenario_file, drawn_scenario, seed)
-        return [MixedRun(instance, name) for name in names]
-    strange = [name for name in names if name in MIXED_ALGORITHMS]
-    if strange:
-        raise NotApplicableError(f"{file}: {strange[0]} is for multistage, not for admission")
-    names = names or ["edf-iit-2"]
-    if is_executed:
-        return executed_runs(instance, names, scenario_file, drawn_scenario, seed)
-    if windows is None:
-        return [run_stream(instance, name) for name in names]
-    parts = windows_of(instance, windows)
-    runs = [run_stream(part, name) for name in names for part in parts]
-    note = short_windows_note(instance, windows, [run.outcome.drain for run in runs])
-    if note is not None:
-        err.print(note, markup=False, soft_wrap=True)
-    return runs
 
 
 def _points(runs: Runs, check: bool) -> list[LoadPoint]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -112,17 +113,20 @@ def executed_runs(
     scenario_file: Path | None,
     drawn_scenario: RandomScenario | None,
     seed: int,
+    time_limit: float | None,
 ) -> list[ExecutedRun]:
     """Run a stream as a file of a scenario says, or as is drawn."""
     from dlopt.generation.workload import Workload
     from dlopt.problems.admission import Scenario, read_scenario
     from dlopt.simulation import run_executed
+    from dlopt.simulation.policy_simulation import run_within
 
     scenario = Scenario() if scenario_file is None else read_scenario(scenario_file)
     if drawn_scenario is not None:
         scenario = drawn_scenario.of(Workload.of(instance), seed)
     with naming_file(scenario_file):
-        return [run_executed(instance, name, scenario) for name in names]
+        runs = {name: partial(run_executed, instance, name, scenario) for name in names}
+        return [run_within(time_limit, name, run) for name, run in runs.items()]
 
 
 def executed_mixed_runs(
@@ -131,17 +135,20 @@ def executed_mixed_runs(
     scenario_file: Path | None,
     drawn_scenario: RandomScenario | None,
     seed: int,
+    time_limit: float | None,
 ) -> list[ExecutedMixedRun]:
     """Run a stream with reservations as a file of a scenario says, or as is drawn."""
     from dlopt.problems.multistage import Scenario, read_scenario
     from dlopt.simulation import ExecutedMixedRun
     from dlopt.simulation.mixed_stream import task_workload
+    from dlopt.simulation.policy_simulation import run_within
 
     scenario = Scenario() if scenario_file is None else read_scenario(scenario_file)
     if drawn_scenario is not None:
         scenario = drawn_scenario.of_mixed(instance, task_workload(instance, None), seed)
     with naming_file(scenario_file):
-        return [ExecutedMixedRun(instance, name, scenario) for name in names]
+        runs = {name: partial(ExecutedMixedRun, instance, name, scenario) for name in names}
+        return [run_within(time_limit, name, run) for name, run in runs.items()]
 
 
 def _in_options(text: str) -> str:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import astuple, replace
 from functools import cached_property
 from time import perf_counter
+from typing import TypeVar
 
 from dlopt import registry
 from dlopt.arithmetic import FLOATING
-from dlopt.errors import NotApplicableError, known_names
+from dlopt.errors import NotApplicableError, SolverError, known_names
 from dlopt.generation.workload import Workload
 from dlopt.heuristics.admission.online_policy import DecidedStream, OnlinePolicy
 from dlopt.heuristics.admission.planner_factory import Policy, parse
+from dlopt.interruption import within
 from dlopt.problems.admission import (
     Executed,
     Instance,
@@ -21,9 +24,11 @@ from dlopt.problems.admission import (
     violations_executed,
 )
 from dlopt.registry.method_entries import guarded
-from dlopt.result import Violation
+from dlopt.result import Limits, Violation
 from dlopt.simulation.metrics import StreamOutcome, stream_outcome
 from dlopt.simulation.plan_metrics import busy_time, count_misses, rejected_steps, waiting_steps
+
+RunT = TypeVar("RunT")
 
 
 def algorithm_of(algorithm: object) -> Policy | OnlinePolicy:
@@ -55,6 +60,40 @@ def algorithm_of(algorithm: object) -> Policy | OnlinePolicy:
         text = f"{algorithm} is no online algorithm: it decides on all tasks at once"
         raise NotApplicableError(f"{text} (see dlopt.OnlinePolicy)")
     return entry.target.named(algorithm)
+
+
+def run_within(time_limit_s: float | None, name: object, run: Callable[[], RunT]) -> RunT:
+    """Return a run of an algorithm over a stream, or give it up after a time.
+
+    Parameters
+    ----------
+    time_limit_s : float, optional
+        By default it has all the time that it takes.
+    name : str, Policy or OnlinePolicy
+        The algorithm, for the message.
+    run : callable
+        Without arguments.
+
+    Raises
+    ------
+    SolverError
+        If there is no end within the limit.
+
+    Examples
+    --------
+    >>> run_within(0.05, "endless", lambda: max(iter(lambda: 0, 1)))
+    Traceback (most recent call last):
+    ...
+    dlopt.errors.SolverError: endless failed: it has not decided on the stream within 0.05 s
+    """
+    limit = Limits(time_s=time_limit_s).time_s
+    if limit is None:
+        return run()
+    try:
+        return within(limit, run)
+    except TimeoutError:
+        text = f"{getattr(name, 'name', name)} failed: it has not decided on the stream within"
+        raise SolverError(f"{text} {limit:g} s") from None
 
 
 class PolicyRun:

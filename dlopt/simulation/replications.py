@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 from dlopt.errors import DloptError, NotApplicableError, known_names
@@ -13,10 +14,11 @@ from dlopt.generation.uncertain_times import RandomScenario
 from dlopt.heuristics.multistage.algorithm_names import NAMES, parse
 from dlopt.problems.multistage import Instance, Scenario
 from dlopt.registry import load_methods
+from dlopt.result import Limits
 from dlopt.simulation.executed_mixed_stream import ExecutedMixedRun
 from dlopt.simulation.metrics import StreamOutcome
 from dlopt.simulation.mixed_stream import simulate_mixed
-from dlopt.simulation.policy_simulation import algorithm_of
+from dlopt.simulation.policy_simulation import algorithm_of, run_within
 from dlopt.simulation.process_pool import imap_unordered
 from dlopt.simulation.reservations import ReservationMix, mamat5
 from dlopt.simulation.stream_simulation import simulate
@@ -84,6 +86,7 @@ class _Replication(NamedTuple):
     reservation_mix: ReservationMix
     scenario: RandomScenario | None
     imports: tuple[str, ...]
+    time_limit_s: float | None
 
 
 def simulate_many(
@@ -99,6 +102,7 @@ def simulate_many(
     reservation_mix: ReservationMix | None = None,
     scenario: RandomScenario | None = None,
     imports: Iterable[str] = (),
+    time_limit_s: float | None = None,
 ) -> tuple[LoadPoint, ...]:
     """Simulate algorithms on the same streams, one stream for each system load and seed.
 
@@ -128,6 +132,8 @@ def simulate_many(
         they say, for algorithms that keep what they promise.
     imports : iterable of str
         Modules and ``.py`` files that register online policies; worker processes load them, too.
+    time_limit_s : float, optional
+        Seconds after which an algorithm is given up on a stream; see `simulate`.
 
     Returns
     -------
@@ -140,7 +146,7 @@ def simulate_many(
         If there is no such family, method or parameter, a value is out of its range, or a method
         does not support reservations.
     SolverError
-        If a worker process ended unexpectedly.
+        If a worker process ended unexpectedly, or an algorithm reached the time limit.
 
     Examples
     --------
@@ -166,10 +172,10 @@ def simulate_many(
         raise NotApplicableError("at least one method, one seed and one load are needed")
     settings = dict(parameters or {})
     _check_parameters(family, settings, picked)
+    time_limit_s = Limits(time_s=time_limit_s).time_s
+    rest = names, check, settings, reservation_mix, scenario, sources, time_limit_s
     units = [
-        _Replication(family, load, seed, names, check, settings, reservation_mix, scenario, sources)
-        for load in picked or (None,)
-        for seed in wanted
+        _Replication(family, load, seed, *rest) for load in picked or (None,) for seed in wanted
     ]
     done = _run_all(units, processes, progress or (lambda done, total: None))
     points = []
@@ -251,12 +257,15 @@ def _run_replication(unit: _Replication) -> list[StreamOutcome]:
         mixed = unit.reservation_mix.of(stream, unit.seed)
         if drawn is not None:
             mixed_scenario = drawn.of_mixed(mixed, stream, unit.seed)
-    return [
-        simulate(stream, name, scenario=scenario, check=unit.check)
-        if mixed is None or name not in MIXED_ALGORITHMS
-        else _mixed_outcome(mixed, name, mixed_scenario, stream, unit.check)
-        for name in unit.methods
-    ]
+
+    def outcome(name: str) -> StreamOutcome:
+        if mixed is None or name not in MIXED_ALGORITHMS:
+            limit = unit.time_limit_s
+            return simulate(stream, name, scenario=scenario, check=unit.check, time_limit_s=limit)
+        run = partial(_mixed_outcome, mixed, name, mixed_scenario, stream, unit.check)
+        return run_within(unit.time_limit_s, name, run)
+
+    return list(map(outcome, unit.methods))
 
 
 def _mixed_outcome(

@@ -28,7 +28,7 @@ from dlopt.result import Violation
 from dlopt.simulation.executed_metrics import ExecutedOutcome
 from dlopt.simulation.executed_stream import ExecutedRun
 from dlopt.simulation.metrics import StreamOutcome, cumulative_steps, outcome_of
-from dlopt.simulation.policy_simulation import PolicyRun, algorithm_of
+from dlopt.simulation.policy_simulation import PolicyRun, algorithm_of, run_within
 
 
 @overload
@@ -38,6 +38,7 @@ def simulate(
     *,
     scenario: None = None,
     check: bool = False,
+    time_limit_s: float | None = ...,
 ) -> StreamOutcome: ...
 
 
@@ -48,6 +49,7 @@ def simulate(
     *,
     scenario: Scenario,
     check: bool = False,
+    time_limit_s: float | None = ...,
 ) -> ExecutedOutcome: ...
 
 
@@ -57,6 +59,7 @@ def simulate(
     *,
     scenario: Scenario | None = None,
     check: bool = False,
+    time_limit_s: float | None = None,
 ) -> StreamOutcome:
     """Run an admission algorithm over a stream of tasks.
 
@@ -77,6 +80,9 @@ def simulate(
         Whether the chunks of all accepted tasks are computed and checked against the rules, to a
         relative 1e-9; with a scenario, what was executed is checked. That takes far longer than the
         simulation: there are as many chunks as tasks times nodes.
+    time_limit_s : float, optional
+        Seconds after which the algorithm is given up, as one of your own may never end. The check
+        is not interrupted.
 
     Returns
     -------
@@ -88,7 +94,7 @@ def simulate(
     NotApplicableError
         If the algorithm does not exist or cannot keep what the cluster promised, or nodes differ.
     SolverError
-        If the function of an online policy fails.
+        If the function of an online policy fails, or the time limit is reached.
 
     Notes
     -----
@@ -103,10 +109,14 @@ def simulate(
     >>> outcome.tasks, outcome.rejected, outcome.misses
     (44, 30, 0)
     """
-    run = (
-        run_stream(workload, algorithm)
-        if scenario is None
-        else run_executed(workload, algorithm, scenario)
+    run = run_within(
+        time_limit_s,
+        algorithm,
+        lambda: (
+            run_stream(workload, algorithm)
+            if scenario is None
+            else run_executed(workload, algorithm, scenario)
+        ),
     )
     return run.checked() if check else run.outcome
 

@@ -78,6 +78,15 @@ def test_simulate_a_file(dlopt: Command, tmp_path: Path) -> None:
     assert done.err.startswith("first-free-node: 0 violations")
 
 
+def test_a_policy_that_never_ends_is_given_up(dlopt: Command, tmp_path: Path) -> None:
+    endless = POLICY.replace("    node = ", "    while True:\n        pass\n    node = ")
+    (tmp_path / "policy.py").write_text(endless)
+    stream = INSTANCES.parent / "admission" / "two-of-three.json"
+    words = ("--file", stream, "--import", "policy.py", "--method", "first-free-node")
+    done = dlopt("simulate", "cluster", *words, "--time-limit", 0.05, code=4)
+    assert done.err.startswith("error: first-free-node failed: it has not decided on the stream")
+
+
 def test_simulate_a_workload(dlopt: Command, tmp_path: Path) -> None:
     (tmp_path / "policy.py").write_text(POLICY)
     words = ("--import", "policy.py", "--method", "first-free-node", "--set", "horizon=300000")

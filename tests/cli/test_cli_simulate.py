@@ -114,7 +114,7 @@ def test_an_instance_file(dlopt: Command, tmp_path: Path) -> None:
     file = file_of(tmp_path / "s.json", STREAM)
     methods = ("--methods", "edf-opr-an,fifo-anna")
     done = dlopt("simulate", "cluster", "--file", file, *methods, "--check")
-    assert "s.json\n" in done.out.replace(" ", "") and "±" not in done.out
+    assert done.out.lstrip().partition("\n")[0] == "s.json" and "±" not in done.out
     points = dlopt("simulate", "cluster", "--file", file, *methods, "--json").json["points"]
     assert [point["outcomes"][0]["accepted"] for point in points] == [2, 3]
     assert [point["outcomes"][0]["workload"] for point in points] == ["three", "three"]
@@ -188,6 +188,7 @@ BAD = {
     "no method": (["--methods", ","], "--methods names no method"),
     "twice": (["--methods", "mcdf,mcdf"], "--methods names a method twice"),
     "seeds": (["--seeds", "0"], "--seeds must be positive, got 0"),
+    "time limit": (["--time-limit", "0"], "(--time-limit) must be a positive, finite number"),
     "processes": (["--processes", "0"], "processes must be positive, got 0"),
     "picture": (["--plot", "f.txt"], "must end in .svg, .png, .pdf"),
     "no system load": (["--workload", "waiting", "--load", "1"], "waiting has no system load"),

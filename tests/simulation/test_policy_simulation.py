@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 import dlopt
 from dlopt.errors import NotApplicableError, SolverError
 from dlopt.generation.paper_workloads import mamat4
+from dlopt.heuristics.admission import online_policy
 from dlopt.heuristics.admission.online_engine import PromiseError
 from dlopt.heuristics.admission.online_policy import ClusterState, OnlinePolicy
 from dlopt.problems.admission import Chunk, Instance, Scenario, Task
@@ -200,3 +202,33 @@ def test_no_shipped_instance_refutes_a_sound_policy(name: str, method_table: obj
     result = dlopt.solve(dlopt.load(name), "my-greedy")
     assert result.violations == ()
     assert result.status is Status.FEASIBLE or "which is promised" in str(result.reason)
+
+
+@OnlinePolicy
+def endless(state: ClusterState, task: Task) -> Sequence[Chunk] | None:
+    while task.load:
+        pass
+    return None
+
+
+def test_a_policy_that_never_ends_is_given_up(method_table: object) -> None:
+    text = "endless failed: it has not decided on the stream within 0.05 s"
+    with pytest.raises(SolverError, match=text):
+        dlopt.simulate(STREAM, endless, time_limit_s=0.05)
+    run = {"seeds": [1], "parameters": {"horizon": 300_000}, "time_limit_s": 0.05}
+    dlopt.register("admission", "endless", endless)
+    with pytest.raises(SolverError, match=text):
+        simulate_many("mamat4", ["endless"], **run)  # type: ignore[arg-type]
+    assert dlopt.simulate(STREAM, first_free_node, time_limit_s=60).accepted == 2
+    with pytest.raises(NotApplicableError, match=r"time_s .* must be a positive, finite number"):
+        dlopt.simulate(STREAM, first_free_node, time_limit_s=0)
+
+
+def test_the_chunks_of_a_task_must_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(online_policy, "MOST_CHUNKS", 100)
+
+    def repeated(state: ClusterState, task: Task) -> Iterator[Chunk]:
+        return itertools.repeat(state.send(task, [0], [task.load])[0])
+
+    with pytest.raises(SolverError, match="decide returns more than 100 chunks of task a"):
+        dlopt.simulate(STREAM, OnlinePolicy(repeated))

@@ -11,6 +11,7 @@ import functools
 from bisect import bisect_right, insort
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import astuple, dataclass, replace
+from itertools import islice
 from typing import Final, NamedTuple, TypeAlias
 
 from dlopt.arithmetic import Number, exact, is_exact
@@ -99,6 +100,10 @@ class ClusterState:
             chunks=tuple(chunk for chunk in self.chunks if chunk.computation_end > now),
         )
 
+
+MOST_CHUNKS = 1_000_000
+"""Chunks of one task; a policy that returns more never ends. As many as a cluster may have nodes:
+chosen by hand."""
 
 Decide: TypeAlias = Callable[[ClusterState, Task], Iterable[Chunk] | None]
 """Returns the chunks of a task that is accepted, None if it is rejected."""
@@ -196,6 +201,8 @@ class OnlinePolicy:
             If the policy rejects a task that is promised.
         TypeError
             If the policy returns anything else than chunks of the task, or None.
+        ValueError
+            If it returns more than `MOST_CHUNKS` chunks.
         """
         if not isinstance(instance, Instance):
             raise NotApplicableError(f"{self.name} is an online policy for admission")
@@ -242,7 +249,9 @@ class _Stream:
         answer = self.policy.decide(self.state, task)
         if answer is None:
             return False
-        chunks = tuple(answer)
+        chunks = tuple(islice(answer, MOST_CHUNKS + 1))
+        if len(chunks) > MOST_CHUNKS:
+            raise ValueError(f"decide returns more than {MOST_CHUNKS:,} chunks of task {task.id}")
         for chunk in chunks:
             if not isinstance(chunk, Chunk) or chunk.task != task.id:
                 raise TypeError(f"decide must return chunks of task {task.id}, got {chunk!r}")
