@@ -1,15 +1,17 @@
 """One text for equal data, however its numbers are written: what the hash of an instance is of.
 
 It is the JSON of the data with sorted keys, no blanks, and each number as the rational that it
-stands for: an integer as it is, any other as the text ``"p/q"`` in lowest terms. A field that was
-added later (`Record.LATER_FIELDS`) is left out at its default. Values are written a column at a
-time, a field of all records of a list at once, since most columns hold one type.
+stands for: an integer as it is, any other as the text ``"p/q"`` in lowest terms. A field that takes
+no part in equality is left out, one that was added later (`Record.LATER_FIELDS`) at its default.
+Values are written a column at a time, a field of all records of a list at once, since most columns
+hold one type.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from fractions import Fraction
 from itertools import chain, islice
 from json.encoder import encode_basestring_ascii
@@ -124,7 +126,8 @@ def _texts_of_fields(
     kind: type[Record], left_out: Sequence[str], values: Sequence[Record]
 ) -> Sequence[str]:
     """Return the texts of some records of one type, without some of their fields."""
-    names = sorted({*kind.__dataclass_fields__} - {*left_out})  # type: ignore[attr-defined]
+    compared = {one.name for one in fields(kind) if one.compare}  # type: ignore[arg-type]
+    names = sorted(compared - {*left_out})
     columns = [_texts(list(map(attrgetter(name), values))) for name in names]
     pattern = "{" + ",".join(f'"{name}":%s' for name in names) + "}"
     rows = zip(*columns, strict=True) if columns else [()] * len(values)

@@ -71,6 +71,9 @@ class Names:
         self.kind = kind
         self._indices: dict[str, int] = {}
 
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._indices)
+
     def __len__(self) -> int:
         return len(self._indices)
 

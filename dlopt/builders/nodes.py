@@ -61,7 +61,8 @@ class NodesBuilder(Described):
         chi: Number | tuple[Number, ...] = self.chi
         if any((node.tau, node.chi) != (self.tau, self.chi) for node in self._nodes):
             tau, chi = (tuple(n.tau for n in self._nodes), tuple(n.chi for n in self._nodes))
-        return Cluster(len(self._nodes), tau, chi, self.theta_cm, self.theta_cp)
+        setups, names = (self.theta_cm, self.theta_cp), tuple(self._node_names)
+        return Cluster(len(self._nodes), tau, chi, *setups, node_names=names)
 
     def ready_times(self) -> tuple[Number, ...]:
         """Return when each node becomes free."""

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dlopt.errors import NotApplicableError
+from dlopt.errors import NotApplicableError, short_text
 from dlopt.plotting.executed import plot_executed
 from dlopt.plotting.grid_trace import plot_trace
 from dlopt.plotting.line_charts import Curve, DataPoint, plot_curves
@@ -132,9 +132,11 @@ def _figure(
     """Draw a solution or a result; of a result, method, status and violations are shown."""
     note, own = "", tuple[Violation, ...]()
     if isinstance(solution, Result):
+        from dlopt.plotting.style import DOT
+
         method = ", ".join(word for word in (solution.method, str(solution.status)) if word)
         words = _other_objective(instance, solution), method
-        note = " \N{MIDDLE DOT} ".join(word for word in words if word)
+        note = DOT.join(word for word in words if word)
         own, solution = solution.violations, _solution_of(solution)
     found = own if violations is None else violations
     return draw_solution(instance, solution, page=page, note=note, violations=found)
@@ -144,6 +146,8 @@ def _other_objective(instance: Header, result: Result[object]) -> str:
     """Return objective and value of a result; nothing for the default objective of its instance."""
     from dlopt.plotting.style import brief
 
+    if not isinstance(instance, Header):  # refused where its chart is looked for
+        return ""
     default_objective = problem(instance.problem).module.default_objective
     name = result.objective
     if not name or result.value is None or name == default_objective(instance):
@@ -192,6 +196,10 @@ def draw_solution(
         If there is no chart of the problem, or `solution` is none of it, or is empty.
     """
     problem = getattr(instance, "problem", type(instance).__name__)
+    violations = tuple(violations) if isinstance(violations, Iterable) else (violations,)
+    strange = next((one for one in violations if not isinstance(one, Violation)), None)
+    if strange is not None:
+        raise NotApplicableError(f"violations are a list of Violation, got {short_text(strange)}")
     if problem not in PROBLEMS:
         raise NotApplicableError(f"no chart of {problem!r}, only of {', '.join(PROBLEMS)}")
     rules: Any = importlib.import_module(f"dlopt.problems.{problem}")

@@ -15,6 +15,7 @@ from dlopt.plotting.style import (
     BLUE,
     BUSY,
     INK,
+    MANY_NODES,
     ORANGE,
     REJECTED,
     VERMILLION,
@@ -24,6 +25,7 @@ from dlopt.plotting.style import (
     ChartRow,
     TimeMark,
     clean,
+    node_labels,
     short_names,
     subtitle,
 )
@@ -88,15 +90,14 @@ class StreamChart:
         nodes = [*range(instance.cluster.nodes), *sorted(strange)]
         first = self.channel + self.lanes
         self.row = {node: first + index for index, node in enumerate(nodes)}
-        word = "" if len(nodes) > 40 else "node "
         rows = [
             ChartRow(f"task {rows_of[t.id]}", faint=t.id not in self.accepted) for t in self.windows
         ]
         rows += more
         rows.append(ChartRow("channel", firm=True))
         rows += [ChartRow("at once", firm=True, faint=True)] * (self.lanes - 1)
-        rows += [ChartRow(f"{word}{node}") for node in nodes]
-        self.chart = Gantt(rows, self.span, "nodes" if len(nodes) > 40 else "", page)
+        rows += map(ChartRow, node_labels(instance.cluster.node_names, nodes))
+        self.chart = Gantt(rows, self.span, "nodes" if len(nodes) > MANY_NODES else "", page)
 
     def draw(self, note: str) -> Figure:
         """Draw the bars, kind by kind, and finish the chart."""

@@ -10,12 +10,14 @@ from matplotlib.figure import Figure
 
 from dlopt.arithmetic import Number, shown
 from dlopt.errors import NothingToDrawError
+from dlopt.plotting.bar_labels import bar_names, named_bar
 from dlopt.plotting.gantt import Gantt
 from dlopt.plotting.pages import Page
 from dlopt.plotting.style import (
     ALARM,
     BLUE,
     BUSY,
+    MANY_NODES,
     ORANGE,
     VIOLATION,
     Bar,
@@ -24,13 +26,11 @@ from dlopt.plotting.style import (
     TimeMark,
     brief,
     clean,
+    node_labels,
     subtitle,
 )
 from dlopt.problems.iit import Chunk, Instance, Solution, objective
 from dlopt.result import Violation
-
-MANY = 40
-"""Above this number of nodes, unused ones share one row."""
 
 BUSY_UNUSED = BarStyle("busy-unused", BUSY.label, ("#F6F6F6",), "#DCDCDC", "/////", outline=0)
 UNUSED = BarStyle("unused", "unused node", ("#FBFBFB",), "#CFCFCF", outline=0.5)
@@ -87,6 +87,7 @@ class DivisibleLoadChart:
         for chunk in self.chunks:
             self.by_node[chunk.node].append(chunk)
         self.nodes, self.left_out = self._nodes()
+        self.names = dict(enumerate(bar_names(instance.cluster.node_names or ())))
         self.row = {node: row for row, node in enumerate(self.nodes, start=1)}
         self.left, self.right = self._span()
         # Rounding errors of floats and solvers are no idle time.
@@ -122,22 +123,25 @@ class DivisibleLoadChart:
         """
         total = self.instance.cluster.nodes
         order = sorted(range(total), key=self.instance.ready_times.__getitem__)
-        if total > MANY:
+        if total > MANY_NODES:
             order = [node for node in order if node in self.by_node]
         unknown = sorted(node for node in self.by_node if not 0 <= node < total)
         left_out = total - len(order)
         return order + unknown, left_out
 
     def _rows(self) -> list[ChartRow]:
-        word = "" if len(self.nodes) > MANY else "node "
+        labels = node_labels(self.instance.cluster.node_names, self.nodes)
         rows = [ChartRow("channel", firm=True)]
-        rows += [ChartRow(f"{word}{node}", faint=node not in self.by_node) for node in self.nodes]
+        rows += [
+            ChartRow(label, faint=node not in self.by_node)
+            for node, label in zip(self.nodes, labels, strict=True)
+        ]
         if self.left_out:
             rows.append(ChartRow("unused", firm=True, faint=True))
         return rows
 
     def _axis(self) -> str:
-        return "nodes, in the order of their ready times" if len(self.nodes) > MANY else ""
+        return "nodes, in the order of their ready times" if len(self.nodes) > MANY_NODES else ""
 
     def _span(self) -> tuple[float, float]:
         """Return the range of the time axis, from 0 unless the chart would be mostly empty."""
@@ -188,7 +192,8 @@ class DivisibleLoadChart:
 
     def _sending(self) -> Iterator[Bar]:
         for chunk in self.chunks:
-            yield Bar(0, chunk.sent, chunk.received, str(chunk.node), chunk.turn)
+            bar = Bar(0, chunk.sent, chunk.received, str(chunk.node), chunk.turn)
+            yield named_bar(bar, self.names[chunk.node]) if chunk.node in self.names else bar
 
     def _receiving(self) -> Iterator[Bar]:
         for chunk in self.chunks:

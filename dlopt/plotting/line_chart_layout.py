@@ -20,7 +20,7 @@ from dlopt.plotting.axis_labels import (
     tick_labels,
 )
 from dlopt.plotting.line_charts import MOST_CURVES, Curve, Panel
-from dlopt.plotting.pages import Page
+from dlopt.plotting.pages import Page, require_axes
 from dlopt.plotting.style import (
     BLACK,
     BLUE,
@@ -56,8 +56,11 @@ _MARKERS = "os^Dv<>P"
 
 
 def axes_of(ax: Axes | Iterable[Axes]) -> tuple[Axes, ...]:
-    """Return axes, one or several, as a tuple."""
-    return (ax,) if isinstance(ax, Axes) else tuple(ax)
+    """Return axes, one or several, as a tuple; what cannot be drawn into is refused."""
+    found = tuple(ax) if isinstance(ax, Iterable) else (ax,)
+    for axes in found:
+        require_axes(axes)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

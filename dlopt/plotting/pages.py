@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dlopt.errors import MissingExtraError, NotApplicableError
+from dlopt.arithmetic import converted, is_number
+from dlopt.errors import MissingExtraError, NotApplicableError, short_text
 from dlopt.json_files import replacing
 
 if TYPE_CHECKING:
@@ -52,7 +53,9 @@ class Page:
     Raises
     ------
     NotApplicableError
-        If width or dpi are out of their range.
+        If width or dpi are out of their range, or something has another type.
+    MissingExtraError
+        If axes are given, and matplotlib is not installed.
     """
 
     title: str | None = ""
@@ -63,9 +66,13 @@ class Page:
     def __post_init__(self) -> None:
         limits = (("width", self.width, NARROWEST, WIDEST), ("dpi", self.dpi, 10, MOST_DPI))
         for name, value, least, most in limits:
-            if not least <= value <= most:
-                text = f"{name} must be {least:g} to {most:g}, got {value:g}"
+            if not is_number(converted(value)) or not least <= value <= most:
+                text = f"{name} must be {least:g} to {most:g}, got {short_text(value)}"
                 raise NotApplicableError(text)
+        if self.title is not None and not isinstance(self.title, str):
+            raise NotApplicableError(f"title must be a text or None, got {short_text(self.title)}")
+        if self.ax is not None:
+            require_axes(self.ax)
 
     def figure_and_axes(self) -> tuple[Figure, Axes]:
         """Return a new figure with axes, or those that are given."""
@@ -127,6 +134,25 @@ def svg_bytes(draw: Callable[[], Figure]) -> bytes:
         return _rendered(draw(), "svg", DPI)
 
 
+def require_axes(ax: object) -> None:
+    """Refuse what is no axes, axes of other coordinates, and axes that were removed.
+
+    Raises
+    ------
+    NotApplicableError
+        If `ax` cannot be drawn into.
+    MissingExtraError
+        If matplotlib is not installed.
+    """
+    _require_matplotlib()
+    from matplotlib.axes import Axes
+
+    if not isinstance(ax, Axes):
+        raise NotApplicableError(f"ax must be axes of matplotlib, got {short_text(ax)}")
+    if ax.name != "rectilinear" or ax.get_figure() is None:
+        raise NotApplicableError(f"ax must be plane axes of a figure, got {short_text(ax)}")
+
+
 def _require_matplotlib() -> None:
     try:
         import matplotlib.figure  # noqa: F401
@@ -155,6 +181,8 @@ def _settings() -> Any:
 
 def _target(path: str | os.PathLike[str]) -> Path:
     """Return the file to write, links followed so that a link stays one."""
+    if not isinstance(path, str | bytes | os.PathLike):
+        raise NotApplicableError(f"a path is a text or a Path, not a {type(path).__name__}")
     name = os.fsdecode(path)
     if Path(name).suffix.lower() not in SUFFIXES:
         raise NotApplicableError(f"cannot draw to {name!r}: must end in {', '.join(SUFFIXES)}")

@@ -52,6 +52,10 @@ SMALL = 7.5
 """Font size of subtitles, legends, and texts in charts, in points."""
 
 
+DOT = " \N{MIDDLE DOT} "
+"""What separates the parts of a subtitle."""
+MANY_NODES = 40
+"""With more nodes than this, their labels are numbers alone, and unused ones may share a row."""
 MAX_KINDS = 3
 """Kinds of violations that a subtitle names."""
 
@@ -237,6 +241,19 @@ def distinct_names(names: Sequence[str], most: int = 0) -> list[str]:
     return [name[start:] for name in shown]
 
 
+def node_labels(names: Sequence[str] | None, nodes: Sequence[int]) -> list[str]:
+    """Return labels for the rows of nodes: their names, or else their numbers.
+
+    Examples
+    --------
+    >>> node_labels(["left", "right"], [1, 0, 2]), node_labels(None, range(41))[-1]
+    (['right', 'left', 'node 2'], '40')
+    """
+    named = dict(enumerate(short_names(names or (), 14)))
+    word = "" if len(nodes) > MANY_NODES else "node "
+    return [named.get(node, f"{word}{node}") for node in nodes]
+
+
 def _common_length(one: str, other: str) -> int:
     """Return the length of what two names both begin with, up to the last separator."""
     pairs = zip(one, other, strict=False)
@@ -260,18 +277,24 @@ def cut_in_middle(name: str, most: int) -> str:
 def subtitle(parts: Iterable[str], violations: Sequence[Violation], note: str) -> str:
     """Return the subtitle of a chart; the kinds of violations are named.
 
+    A part is left out if the note begins with the same measure: the objective.
+
     Examples
     --------
     >>> print(subtitle(["makespan 3"], [Violation("deadline", "task a")], "heft, unsound"))
     makespan 3 · 1 violation (deadline) · heft, unsound
+    >>> print(subtitle(["load 7", "weight 3"], [], "accepted weight 3 · exact, optimal"))
+    load 7 · accepted weight 3 · exact, optimal
     """
-    shown = [part for part in parts if part]
+    stated = f" {note}".partition(DOT)[0].rpartition(" ")[0]
+    measures = ((part, part.rpartition(" ")[0] or part) for part in parts if part)
+    shown = [part for part, measure in measures if not stated.endswith(f" {measure}")]
     if violations:
         kinds = list(dict.fromkeys(violation.kind for violation in violations))
         named = ", ".join(kinds[:MAX_KINDS]) + ", ..." * (len(kinds) > MAX_KINDS)
         count = len(violations)
         shown.append(f"{count:,} violation{'s' * (count > 1)} ({named})")
-    return " \N{MIDDLE DOT} ".join([*shown, *([clean(note, 80)] if note else [])])
+    return DOT.join([*shown, *([clean(note, 80)] if note else [])])
 
 
 def si(number: Number) -> str:

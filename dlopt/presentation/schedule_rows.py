@@ -1,7 +1,8 @@
 """The entries of a solution as rows of tables, with names next to indices, and with end times.
 
 Fields keep the names that they have in files; what is added is ``machine_id``, ``graph_id``,
-``task_id``, ``site_id`` for indices, and instants that follow from the instance.
+``task_id``, ``site_id``, ``node_id`` for indices that have names, and instants that follow from the
+instance.
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ from typing import TypeVar
 
 from dlopt.arithmetic import Number, exact, nearest_float, simplest
 from dlopt.presentation.layout import Row
-from dlopt.problems import admission, bag, coreservation, dag, multistage
+from dlopt.problems import admission, bag, coreservation, dag, iit, multistage
+from dlopt.problems.cluster import Cluster
 from dlopt.problems.validated_record import Header
 
 EntryT = TypeVar("EntryT")
 
-ADDED_NAMES = {"machine": "machine_id", "graph": "graph_id", "task": "task_id", "site": "site_id"}
+ADDED_NAMES = {name: f"{name}_id" for name in ("machine", "graph", "task", "site", "node")}
 """Fields that may be indices, and what the name of the entry is called in a row."""
 
 
@@ -105,6 +107,8 @@ def _added(instance: object, solution: object) -> Mapping[str, Iterable[Row]]:
     if isinstance(instance, coreservation.Instance):
         if isinstance(solution, coreservation.Solution):
             return _reservation_names(instance, solution)
+    elif isinstance(instance, iit.Instance) and isinstance(solution, iit.Solution):
+        return _node_names(instance.cluster, solution.chunks)
     elif isinstance(solution, admission.Solution | multistage.Solution):
         committed = (
             instance.committed
@@ -124,6 +128,8 @@ def _added(instance: object, solution: object) -> Mapping[str, Iterable[Row]]:
                 for one in solution.decisions
             )
         }
+        if isinstance(instance, admission.Instance | multistage.Instance):
+            added |= _node_names(instance.cluster, solution.chunks)
         if isinstance(solution, multistage.Solution) and isinstance(instance, multistage.Instance):
             windows = {one.id: _window(one.start, one.end) for one in instance.reservations}
             added["grants"] = (
@@ -168,6 +174,14 @@ def _reservation_names(
         "shares": (named(one.machine) | windows.get(one.request, {}) for one in solution.shares),
         "changes": (named(one.machine) for one in solution.changes),
     }
+
+
+def _node_names(
+    cluster: Cluster, chunks: Sequence[admission.Chunk | iit.Chunk]
+) -> dict[str, Iterable[Row]]:
+    """Return what is added to chunks: the names of their nodes, if they have names."""
+    names = cluster.node_names
+    return {} if names is None else {"chunks": ({"node_id": _at(names, c.node)} for c in chunks)}
 
 
 def _window(start: Number, end: Number) -> dict[str, object]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, cast
 
 from annotated_types import Ge, Le
 
 from dlopt.arithmetic import Number, is_exact
-from dlopt.errors import Fault
+from dlopt.errors import Fault, repeated
 from dlopt.problems.validated_record import Items, NonNegative, Record
 
 MAX_NODES = 1_000_000
@@ -34,6 +34,8 @@ class Cluster(Record):
         Unit processing time; a tuple where the nodes differ.
     theta_cm, theta_cp : Number, default 0
         Set-up time of each transmission and of each computation.
+    node_names : tuple of str, shape (nodes,), optional
+        What charts and tables call the nodes; they take no part in equality and hashes.
 
     Raises
     ------
@@ -57,15 +59,19 @@ class Cluster(Record):
     chi: NonNegative | Items[NonNegative]
     theta_cm: NonNegative = 0
     theta_cp: NonNegative = 0
+    node_names: Items[str] | None = field(default=None, compare=False, kw_only=True)
 
     @classmethod
     def list_lengths(cls, known: Mapping[str, Any]) -> Mapping[str, int]:
-        """Return the required lengths of the lists of costs."""
-        return {"tau": known["nodes"], "chi": known["nodes"]} if "nodes" in known else {}
+        """Return the required lengths of the lists of costs and names."""
+        return (
+            dict.fromkeys(("tau", "chi", "node_names"), known["nodes"]) if "nodes" in known else {}
+        )
 
     @classmethod
     def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
-        """Yield the faults between fields: nodes that take no time."""
+        """Yield the faults between fields: equal names, and nodes that take no time."""
+        yield from repeated("node_names", known.get("node_names") or ())
         tau, chi = known.get("tau"), known.get("chi")
         if tau is None or chi is None:
             return

@@ -95,7 +95,7 @@ def _larger(cluster: Cluster) -> Cluster:
         (*costs, costs[-1]) if isinstance(costs, tuple) else costs
         for costs in (cluster.tau, cluster.chi)
     )
-    return replace(cluster, nodes=cluster.nodes + 1, tau=tau, chi=chi)
+    return replace(cluster, nodes=cluster.nodes + 1, tau=tau, chi=chi, node_names=None)
 
 
 def _with(instance: Any, name: str, at: int, entry: Any) -> Any:

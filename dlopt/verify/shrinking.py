@@ -227,7 +227,7 @@ def _without_node(instance: Any, gone: int) -> Any:
         for costs in (cluster.tau, cluster.chi)
     )
     changed: dict[str, Any] = {
-        "cluster": replace(cluster, nodes=cluster.nodes - 1, tau=tau, chi=chi),
+        "cluster": replace(cluster, nodes=cluster.nodes - 1, tau=tau, chi=chi, node_names=None),
         "ready_times": _without_index(instance.ready_times, gone),
     }
     if hasattr(instance, "committed"):

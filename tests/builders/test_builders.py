@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -17,6 +19,8 @@ from dlopt.builders import (
     MultiStageBuilder,
 )
 from dlopt.errors import InvalidInstanceError
+from dlopt.io import instance_hash
+from dlopt.presentation.schedule_rows import schedule_rows
 from dlopt.problems import admission, bag, coreservation, dag, iit, multistage
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.validated_record import Units
@@ -154,6 +158,50 @@ def test_divisible_loads() -> None:
     assert mixed.build(task_weight=2) == multistage.Instance(
         plain, tasks[:1], reservations, ready_times=(0, 0), task_weight=2
     )
+
+
+def named_nodes() -> tuple[iit.Instance, admission.Instance, multistage.Instance]:
+    one, two, three = (
+        kind("named", tau=1, chi=2).add_node("left").add_node("right")
+        for kind in (IitBuilder, AdmissionBuilder, MultiStageBuilder)
+    )
+    for stream in (two, three):
+        assert isinstance(stream, AdmissionBuilder | MultiStageBuilder)
+        stream.add_task("a", arrival=0, load=4, deadline=9)
+    return one.build(load=4), two.build(), three.build()
+
+
+@pytest.mark.parametrize("instance", named_nodes(), ids=lambda instance: instance.problem)
+def test_names_of_nodes_are_shown_and_change_nothing(instance: Any) -> None:
+    cluster = instance.cluster
+    assert cluster.node_names == ("left", "right")
+    plain = replace(instance, cluster=replace(cluster, node_names=None))
+    assert instance == plain and instance_hash(instance) == instance_hash(plain)
+    assert Cluster.from_data(cluster.to_data()).node_names == ("left", "right")
+    result = dlopt.solve(instance)
+    rows = schedule_rows(instance, result.solution)["chunks"]
+    assert {(row["node"], row["node_id"]) for row in rows} == {(0, "left"), (1, "right")}
+    assert "node_id" not in schedule_rows(plain, result.solution)["chunks"][0]
+    labels = [label.get_text() for label in dlopt.plot(instance, result).axes[0].get_yticklabels()]
+    assert labels[-2:] == ["left", "right"]
+    channel = {text.get_text() for text in dlopt.plot(instance, result).axes[0].texts}
+    assert ({"left", "right"} < channel) is (instance.problem == "iit")
+    assert "node 0" in str(dlopt.plot(plain, result).axes[0].get_yticklabels())
+
+
+def test_a_book_with_names_of_nodes_survives_a_failing_one() -> None:
+    cluster = Cluster(2, tau=1, chi=2, node_names=("left", "right"))
+    for book in (dlopt.Admission(cluster), dlopt.MultiStage(cluster)):
+        book.resources(fail=[0])
+        book.submit(admission.Task("a", arrival=0, load=1, deadline=9))
+        state = book.state()
+        assert state is not None and state.instance.cluster == Cluster(1, tau=1, chi=2)
+
+
+@pytest.mark.parametrize("names", [("left",), ("left", "left"), ("left", 2), "lr"])
+def test_each_node_has_a_name_of_its_own(names: Any) -> None:
+    with pytest.raises(InvalidInstanceError, match="node_names"):
+        Cluster(2, tau=1, chi=2, node_names=names)
 
 
 def test_a_built_instance_is_solved_with_its_names() -> None:

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import pytest
 
+import dlopt
 from dlopt.errors import NotApplicableError
 from dlopt.heuristics.admission.methods import stream
 from dlopt.plotting import plot
@@ -119,6 +120,10 @@ def test_weights_are_written_where_they_differ() -> None:
     figure = plot(weighted, stream("edf-opr-an", weighted))
     assert {"load 3, weight 1", "load 3, weight 5/2"} < set(texts(figure))
     assert "load 3 · weight 1 · utilization" in texts(figure)[1]
+    best = dlopt.solve(weighted, objective="accepted-weight")
+    assert texts(plot(weighted, best))[1] == (
+        "1 of 2 tasks accepted · load 3 · utilization 33.3% · accepted weight 1 · exact, optimal"
+    )
     plain = plot(TWO, stream("edf-opr-an", TWO))
     assert not any("weight" in text for text in texts(plain))
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 import numpy as np
@@ -16,7 +17,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from dlopt.errors import MissingExtraError, NotApplicableError
-from dlopt.plotting import DPI, plot
+from dlopt.plotting import DPI, plot, plot_curves
 from dlopt.plotting.pages import WIDTH
 from dlopt.problems.iit import Instance, Solution
 from dlopt.result import Result, Status
@@ -156,6 +157,40 @@ def test_what_is_no_plan_is_refused() -> None:
     ):
         with pytest.raises(NotApplicableError, match=message):
             plot(instance, plan)  # type: ignore[arg-type]
+
+
+DRAWN = Figure().add_subplot()
+REMOVED = Figure().add_subplot()
+REMOVED.remove()
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({"ax": 3}, "ax must be axes of matplotlib, got 3"),
+        ({"ax": DRAWN.figure}, "ax must be axes of matplotlib, got Figure"),
+        ({"ax": [DRAWN]}, r"ax must be axes of matplotlib, got \["),
+        ({"ax": Figure().add_subplot(projection="polar")}, "plane axes of a figure, got Polar"),
+        ({"ax": REMOVED}, "ax must be plane axes of a figure, got Axes"),
+        ({"title": 3}, "title must be a text or None, got 3"),
+        ({"title": b"x"}, "title must be a text or None, got b'x'"),
+        ({"width": "7"}, "width must be 2.5 to 40, got '7'"),
+        ({"dpi": None}, "dpi must be 10 to 2400, got None"),
+        ({"path": 3}, "a path is a text or a Path, not a int"),
+        ({"violations": 3}, "violations are a list of Violation, got 3"),
+        ({"violations": ["late"]}, "violations are a list of Violation, got 'late'"),
+    ],
+)
+def test_arguments_of_other_types_are_refused(given: dict[str, Any], text: str) -> None:
+    with pytest.raises(NotApplicableError, match=text):
+        plot(FOUR, plan_of(FOUR), **given)
+
+
+def test_curves_and_results_of_others_are_refused() -> None:
+    with pytest.raises(NotApplicableError, match="ax must be axes of matplotlib, got 3"):
+        plot_curves([], ax=3)  # type: ignore[arg-type]
+    with pytest.raises(NotApplicableError, match="no chart of 'str'"):
+        plot("a load", Result(Status.FEASIBLE, plan_of(FOUR)))  # type: ignore[arg-type]
 
 
 def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
