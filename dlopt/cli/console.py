@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 AnswerT = TypeVar("AnswerT")
 
-MIN_WIDTH = 80
+MIN_WIDTH = 20
 """Characters: what is printed is laid out for a terminal of this width at least."""
 PIPE_WIDTH = 1000
 """Characters: a file or a pipe has no edge, and nothing is broken for less."""

@@ -28,6 +28,7 @@ def run(*, aside: bool = False) -> None:
             end = child.go_on_in_child() if aside else None
             code = _run(signals) if end is None else _exit_code_of(end)
         except KeyboardInterrupt:  # between imports
+            signals.is_reported = True
             print_interrupted(signals.outcome)
             code = signals.code
         except SystemExit as ended:  # in the parent of a child with bounded memory
@@ -95,6 +96,7 @@ def _run(signals: Signals) -> int:
         discard_output()
         code = Exit.BAD_INPUT
     if code == Exit.INTERRUPTED:  # typer itself turns Ctrl-C into this code
+        signals.is_reported = True
         err.print(signals.outcome)
         code = signals.code
     if still_working():  # a solver hears of no signal and would not end

@@ -31,6 +31,7 @@ class Signals:
 
     def __init__(self) -> None:
         self.first: int | None = None
+        self.is_reported = False
         self._heard = False
 
     @property
@@ -83,6 +84,7 @@ class Signals:
         if known is not None:
             known.end_all()
         with contextlib.suppress(OSError):
-            os.write(2, f"{self.outcome}\n".encode())
+            if not self.is_reported:  # a command may report it, and then take long to end
+                os.write(2, f"{self.outcome}\n".encode())
         child.finished(self.code)
         os._exit(self.code)

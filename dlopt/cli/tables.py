@@ -15,6 +15,8 @@ from dlopt.errors import printable
 
 Section = str
 """A heading of the rows that follow."""
+TABLE_WIDTH = 80
+"""Characters: in a terminal with fewer, tables that do not fit become lists."""
 _ENDLESS = 10_000
 """Characters: wider than any table."""
 
@@ -83,7 +85,10 @@ class TerminalTable:
         return table
 
     def print(self) -> None:
-        """Print the table, and below it which columns the terminal has no room for."""
+        """Print the table, and below it which columns the terminal has no room for.
+
+        With fewer than `TABLE_WIDTH` characters, a table that still has too little room is a list.
+        """
         left_out: list[str] = []
         table = self.layout()
         if not _fits(table):
@@ -91,10 +96,30 @@ class TerminalTable:
         while len(left_out) < len(self.droppable) and not _fits(table):
             left_out.append(self.droppable[len(left_out)])
             table = self.layout(left_out, is_narrow=True)
+        if out.width < TABLE_WIDTH and not _fits(table):
+            self._print_list()
+            return
         print_table(table)
         if left_out:
             names = ", ".join(name for name in self.columns if name in left_out)
             out.print(f"no room for: {names} (--json has all)", markup=False, soft_wrap=True)
+
+    def _print_list(self) -> None:
+        """Print each row as lines, a line for each cell; the first cell is their heading."""
+        blocks = [Text(self.title, "italic")] * bool(self.title)
+        for row in self.rows:
+            if isinstance(row, str):
+                blocks.append(Text(printable(row), "bold"))
+                continue
+            cells = [(name.replace("\n", " "), row[name]) for name in self.columns if row.get(name)]
+            lines = [
+                Text.assemble(" " * min(at, 1), f"{name}: ", cell)
+                for at, (name, cell) in enumerate(cells)
+            ]
+            blocks.append(Text("\n").join(lines))
+        for block in blocks:
+            out.print(block)
+        out.print()
 
 
 def print_table(table: RenderableType) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from dlopt.arithmetic import Number, is_finite, shown
-from dlopt.errors import NotApplicableError
+from dlopt.errors import NotApplicableError, short_text
 from dlopt.heuristics.admission.beta_powers import ExecutionTimes
 from dlopt.heuristics.iit.partitioning_rules import OptimalPartition
 from dlopt.problems.cluster import MAX_NODES, Cluster
@@ -88,7 +88,9 @@ def positive_float(name: str, value: Number) -> float:
 def check_count(name: str, value: int, most: int) -> None:
     """Raise `NotApplicableError` unless a parameter is an integer from 1 to `most`."""
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
-        raise NotApplicableError(f"{name} must be an integer from 1 to {most}, got {value!r}")
+        raise NotApplicableError(
+            f"{name} must be an integer from 1 to {most}, got {short_text(value)}"
+        )
 
 
 def check_counts(most: int, /, **counts: int) -> None:

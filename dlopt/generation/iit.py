@@ -11,8 +11,8 @@ from fractions import Fraction
 from operator import index
 from typing import Any
 
-from dlopt.arithmetic import Number, exact, simplest
-from dlopt.errors import NotApplicableError
+from dlopt.arithmetic import Number, exact, is_number, simplest
+from dlopt.errors import NotApplicableError, short_text
 from dlopt.generation.distributions import check_count
 from dlopt.generation.log_snapshot import synthetic_jobs
 from dlopt.problems.cluster import MAX_NODES, Cluster
@@ -59,6 +59,8 @@ def ramp(
     Instance
     """
     check_count("nodes", nodes, MAX_NODES)
+    if not is_number(step) or step < 0:
+        raise NotApplicableError(f"step must be a number, not negative, got {short_text(step)}")
     times = [i * step for i in range(nodes)]
     return _instance("ramp", times, tau, chi, theta_cm, theta_cp, load, slack, spread, seed)
 

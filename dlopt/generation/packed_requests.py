@@ -114,7 +114,8 @@ def tiles(
     capacity : int
         Capacity of a machine.
     extra : int
-        Further requests, each for a whole machine all the time: as many requests are rejected.
+        Further requests, at most 1,000,000, each for a whole machine all the time: as many requests
+        are rejected.
     seed : int
 
     Returns
@@ -124,7 +125,7 @@ def tiles(
     streams = RandomStreams("tiles", seed)
     check_counts(MOST_MACHINES, machines=machines, instants=instants, pieces=pieces)
     check_count("capacity", capacity, 10**9)
-    check_non_negative("extra", extra)
+    check_non_negative("extra", extra, MOST_REQUESTS)
     if pieces > instants * capacity:
         raise NotApplicableError(f"pieces={pieces} exceeds instants times capacity")
     draw = streams.get("cut")
@@ -197,7 +198,7 @@ def near_equal(
     fit : int
         How many of the items fit on a machine, whichever they are.
     extra : int
-        How many more items there are; as many are rejected.
+        How many more items there are, at most 1,000,000; as many are rejected.
     capacity : int
         Capacity of a machine.
     most_priority : int
@@ -212,7 +213,7 @@ def near_equal(
     check_count("machines", machines, MOST_MACHINES)
     check_count("capacity", capacity, 10**9)
     check_count("fit", fit, capacity)
-    check_non_negative("extra", extra)
+    check_non_negative("extra", extra, MOST_REQUESTS)
     least, most = capacity // (fit + 1) + 1, capacity // fit
     if least > most:
         raise NotApplicableError(f"no size of which {fit} fit in {capacity}, and no more")

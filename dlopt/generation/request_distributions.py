@@ -6,13 +6,14 @@ give equal requests.
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import islice
 
 from dlopt.arithmetic import Number, is_finite, shown
-from dlopt.errors import NotApplicableError
+from dlopt.errors import NotApplicableError, short_text
 from dlopt.generation.distributions import (
     check_choice,
     check_count,
@@ -171,7 +172,8 @@ def check_range(what: str, least: int, most: int) -> None:
         raise NotApplicableError(f"least_{what}={least} exceeds most_{what}={most}")
 
 
-def check_non_negative(name: str, value: int) -> None:
-    """Raise `NotApplicableError` unless a parameter is an integer from 0."""
-    if not isinstance(value, int) or value < 0:
-        raise NotApplicableError(f"{name} must be an integer, not negative, got {value!r}")
+def check_non_negative(name: str, value: int, most: float = math.inf) -> None:
+    """Raise `NotApplicableError` unless a parameter is an integer from 0 to `most`."""
+    if not isinstance(value, int) or not 0 <= value <= most:
+        rule = "not negative" if most == math.inf else f"from 0 to {most}"
+        raise NotApplicableError(f"{name} must be an integer, {rule}, got {short_text(value)}")

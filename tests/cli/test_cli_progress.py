@@ -120,6 +120,17 @@ def test_columns_are_left_out_in_order(
     assert lines[-1] == "no room for: note (--json has all)"
 
 
+def test_a_table_without_room_is_a_list(dlopt: Command, terminal: Callable[[int], None]) -> None:
+    terminal(40)
+    text = plain(dlopt("compare", THREE, "--methods", "opr,exact").out)
+    assert "method: opr\n completion: 6.4\n nodes: 2\n gap to optimum: 31.28%\n" in text
+    assert "…" not in text and max(map(len, text.splitlines())) <= 40
+    text = plain(dlopt("solve", THREE, "--method", "opr").out)
+    assert "node: 0\n load: 1.8\n transmission start: 1\n" in text
+    terminal(80)
+    assert "method: opr" not in dlopt("compare", THREE, "--methods", "opr,exact").out
+
+
 def test_piped_tables_are_not_broken(dlopt: Command) -> None:
     text = dlopt("solve", ADMISSION.with_name("as-it-stands.json"), "-m", "edf-opr-mn").out
     assert "transmission start  transmission end  computation start  computation end" in text
@@ -147,6 +158,28 @@ def test_ctrl_c_leaves_the_finished_rows() -> None:
     assert re.search(r"^ +opr +6.4 ", done.stdout, re.MULTILINE)
     assert "skipped: exact on three-nodes: stopped before it began" in done.stdout
     assert done.stderr.endswith("1 of 2 instances are compared\ninterrupted\n")
+
+
+ENDING_LATE = """
+import atexit, os, signal, threading, dlopt
+from dlopt.cli import main
+
+def interrupting(state, task):
+    os.kill(os.getpid(), signal.SIGINT)
+    threading.Event().wait(60)
+
+dlopt.register("admission", "interrupting", dlopt.OnlinePolicy(interrupting))
+atexit.register(threading.Event().wait, 60)
+main()
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_a_command_that_takes_long_to_end_is_interrupted_once() -> None:
+    words = ["simulate", "cluster", "--file", ADMISSION, "--method", "interrupting"]
+    line = [sys.executable, "-c", ENDING_LATE, *map(str, words)]
+    done = subprocess.run(line, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (130, "interrupted\n")
 
 
 def test_what_is_known_of_a_search_without_a_bound() -> None:

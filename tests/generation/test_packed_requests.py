@@ -117,6 +117,8 @@ def test_intervals() -> None:
         ("knapsacks", {"demand": 0}, "demand must be a positive number"),
         ("knapsacks", {"demand": float("inf")}, "demand must be a positive number"),
         ("intervals", {"span": -1}, "span must be an integer"),
+        ("tiles", {"extra": 10**9}, "extra must be an integer, from 0 to 1000000, got 1000000000"),
+        ("near-equal", {"extra": 10**29}, "extra must be an integer, from 0 to 1000000"),
     ],
 )
 def test_parameters_out_of_range(family: str, changes: dict[str, Any], told: str) -> None:
