@@ -73,6 +73,7 @@ def certificate_text(result: Result[object]) -> str:
     NotApplicableError
         If the result has none.
     """
+    _require_result(result)
     if result.certificate is None:
         raise NotApplicableError(f"there is no certificate: {reason_for_no_certificate(result)}")
     return vipr.to_text(result.certificate)
@@ -191,7 +192,7 @@ def check_certificate(
         If the result has nothing to be proven.
     """
     _require_provable(instance, result)
-    certificate = vipr.parse(load_text(path, "VIPR file"), os.fspath(path))
+    certificate = vipr.parse(load_text(path, "VIPR"), os.fspath(path))
     return _violations(instance, result, certificate)
 
 
@@ -237,8 +238,14 @@ def check_own_certificate(instance: Header, result: Result[object]) -> tuple[Vio
     return _violations(instance, result, certificate)
 
 
+def _require_result(result: object) -> None:
+    if not isinstance(result, Result):
+        raise NotApplicableError(f"a result is needed, not a {type(result).__name__}")
+
+
 def _require_provable(instance: Header, result: Result[object]) -> None:
     problem = problem_of(instance)
+    _require_result(result)
     if result.objective not in problem.module.OBJECTIVES:
         raise NotApplicableError(f"{problem.stem} has no objective {result.objective!r}")
     if result.bound is None and result.status is not Status.INFEASIBLE:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from io import BufferedReader
 from typing import IO
 
-from dlopt.errors import MISSING, Fault, InvalidInstanceError
+from dlopt.errors import MISSING, Fault, InvalidInstanceError, NotApplicableError
 
 MOST_BYTES = 256 * 1024 * 1024
 """Largest size of an input file; a larger one is considered a mistake."""
@@ -20,6 +20,21 @@ WAIT_S = 10.0
 """A named pipe that nobody has written to for so long is not read."""
 
 BLOCK_BYTES = 1 << 20
+
+
+def path_name(path: object) -> str:
+    """Return the name of a file that a caller gives.
+
+    Raises
+    ------
+    NotApplicableError
+        If it is no text and no `Path`.
+    """
+    if isinstance(path, os.PathLike):
+        path = os.fspath(path)
+    if not isinstance(path, str):
+        raise NotApplicableError(f"a path is a text or a Path, not a {type(path).__name__}")
+    return path
 
 
 @contextlib.contextmanager
@@ -31,7 +46,7 @@ def open_input(path: str | os.PathLike[str]) -> Iterator[BufferedReader]:
     InvalidInstanceError
         If it cannot be read, is a device, or a named pipe that nobody writes to.
     """
-    source = os.fspath(path)
+    source = path_name(path)
     try:
         _refuse_device(os.stat(path), source)
         # without this flag, opening a pipe waits for a writer
@@ -59,8 +74,10 @@ def load_bytes(path: str | os.PathLike[str]) -> bytes:
     ------
     InvalidInstanceError
         If there is no such file, it is too large, or it has no end.
+    NotApplicableError
+        If the path has another type than paths have.
     """
-    source = os.fspath(path)
+    source = path_name(path)
     with open_input(path) as file:
         size = os.fstat(file.fileno()).st_size
         if size > MOST_BYTES:

@@ -175,13 +175,8 @@ def result_to_data(
 
 def violation_to_data(violation: Violation) -> dict[str, Any]:
     """Return a violation as plain data."""
-    return {
-        "kind": violation.kind,
-        "resource": violation.resource,
-        "start": value_to_data(violation.start),
-        "end": value_to_data(violation.end),
-        "amount": value_to_data(violation.amount),
-    }
+    numbers = {one: value_to_data(getattr(violation, one)) for one in ("start", "end", "amount")}
+    return {"kind": violation.kind, "resource": violation.resource} | numbers
 
 
 def value_to_data(value: Value | None) -> Any:
@@ -350,7 +345,8 @@ def write(data: Record | Result[Any] | Mapping[str, object], path: str | os.Path
     Raises
     ------
     NotApplicableError
-        If the path cannot be written, or a result states no instance, as those of `solve` do.
+        If the path cannot be written, the data are of another type, or a result states no instance,
+        as those of `solve` do.
     """
     if isinstance(data, Result):
         if not isinstance(data.instance, Header):
@@ -358,6 +354,8 @@ def write(data: Record | Result[Any] | Mapping[str, object], path: str | os.Path
         data = result_to_data(data.instance, data)
     if isinstance(data, Record):
         data = instance_to_data(data) if isinstance(data, Header) else data.to_data()
+    if not isinstance(data, Mapping):
+        raise NotApplicableError(f"an instance or a result is written, not a {type(data).__name__}")
     write_json(path, data)
 
 

@@ -17,7 +17,7 @@ from typing import IO, Any, Literal
 
 from dlopt import arithmetic
 from dlopt.errors import MISSING, Fault, InvalidInstanceError, NotApplicableError
-from dlopt.input_files import load_bytes
+from dlopt.input_files import load_bytes, path_name
 from dlopt.temporary_files import Part
 
 MOST_VALUES = 8_000_000
@@ -57,9 +57,9 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     Raises
     ------
     NotApplicableError
-        If the path cannot be written.
+        If the path cannot be written, or is none.
     """
-    target = Path(os.path.realpath(path))
+    target = Path(os.path.realpath(path_name(path)))
     try:
         opened = _opened(path)
         if opened is not None:

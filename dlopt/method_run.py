@@ -267,7 +267,9 @@ class Attempt:
         """Return a caller's hint; a model that trusts an invalid one could prove nonsense."""
         query, hint = self.query, self.hint
         if not isinstance(hint, query.module.Solution):
-            raise NotApplicableError(f"a hint is a Solution, not a {type(hint).__name__}")
+            kind = f"{type(hint).__module__}.{type(hint).__qualname__}".removeprefix("builtins.")
+            text = f"a hint is a Solution of {query.instance.problem}, not a {kind}"
+            raise NotApplicableError(text)
         found = query.module.violations(query.instance, hint, query.tolerance)
         if found:
             raise NotApplicableError(f"the hint is no valid plan: {found[0]}")

@@ -227,6 +227,17 @@ def test_methods_of_a_comparison_are_a_list(methods):
         (lambda: dlopt.solve(THREE, solver_parameters=[1]), "are a mapping, not a list"),
         (lambda: dlopt.check(THREE, dlopt.solve(THREE), "x"), r"must lie in \[0, 1\), got x"),
         (lambda: dlopt.load(None), "given by its name, not by None"),
+        (lambda: dlopt.read(3), "a path is a text or a Path, not a int"),
+        (lambda: dlopt.read(b"a.json"), "a path is a text or a Path, not a bytes"),
+        (lambda: dlopt.write(THREE, 3), "a path is a text or a Path, not a int"),
+        (lambda: dlopt.load_methods(3), "a path is a text or a Path, not a int"),
+        (lambda: dlopt.write_certificate(3, "x"), "a result is needed, not a int"),
+        (lambda: dlopt.check_certificate(THREE, 3, "x"), "a result is needed, not a int"),
+        (lambda: dlopt.solve(THREE, hint=3), "a hint is a Solution of iit, not a int"),
+        (
+            lambda: dlopt.solve(THREE, hint=dlopt.solve(GRAPHS, "heft").solution),
+            "a hint is a Solution of iit, not a dlopt.problems.dag.data.Solution",
+        ),
         (lambda: OnlinePolicy(3), "a policy is a function, not a int"),
         (lambda: dlopt.falsify("iit", "opr", seconds="x"), "seconds must be positive, got 'x'"),
         (lambda: dlopt.falsify("iit", "opr", examples=1.5), "an integer from 1 on, got 1.5"),
@@ -285,6 +296,13 @@ def test_a_result_is_written_as_check_reads_it(tmp_path):
     again = read_plan(tmp_path / "result.json", THREE)
     assert (again.value, again.bound, again.solution) == (found.value, found.bound, found.solution)
     assert dlopt.check(THREE, again) == ()
+
+
+@pytest.mark.parametrize("data", [None, "text", [THREE]])
+def test_what_is_neither_instance_nor_result_is_not_written(data, tmp_path):
+    with pytest.raises(NotApplicableError, match="an instance or a result is written, not a"):
+        dlopt.write(data, tmp_path / "a.json")
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_result_that_states_no_instance_is_not_written(tmp_path):

@@ -29,19 +29,7 @@ def runs_of(
 ) -> list[StreamRun | PolicyRun] | list[MixedRun] | list[ExecutedRun] | list[ExecutedMixedRun]:
     """Run each algorithm over the stream of a file, or over each of its windows.
 
-    Parameters
-    ----------
-    file : Path
-        Of an instance of `admission` or `multistage`.
-    names : sequence of str
-        Algorithms; by default one that fits the problem.
-    scenario_file, drawn_scenario
-        What the algorithms do not know; at most one of the two.
-    seed : int
-        Of the drawn scenario.
-    windows : int, optional
-    time_limit : float, optional
-        Seconds for each run.
+    What the algorithms do not know is in a file, or drawn. A time limit is for each run.
 
     Raises
     ------

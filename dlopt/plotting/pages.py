@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from dlopt.arithmetic import converted, is_number
 from dlopt.errors import MissingExtraError, NotApplicableError, short_text
+from dlopt.input_files import path_name
 from dlopt.json_files import replacing
 
 if TYPE_CHECKING:
@@ -181,9 +182,7 @@ def _settings() -> Any:
 
 def _target(path: str | os.PathLike[str]) -> Path:
     """Return the file to write, links followed so that a link stays one."""
-    if not isinstance(path, str | bytes | os.PathLike):
-        raise NotApplicableError(f"a path is a text or a Path, not a {type(path).__name__}")
-    name = os.fsdecode(path)
+    name = path_name(path)
     if Path(name).suffix.lower() not in SUFFIXES:
         raise NotApplicableError(f"cannot draw to {name!r}: must end in {', '.join(SUFFIXES)}")
     try:

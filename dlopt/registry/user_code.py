@@ -24,6 +24,7 @@ from types import ModuleType
 from typing import Final
 
 from dlopt.errors import NotApplicableError, PluginWarning, described
+from dlopt.input_files import path_name
 
 ENTRY_POINT_GROUP: Final = "dlopt.methods"
 _IMPORTED = "dlopt_imported_"
@@ -53,7 +54,7 @@ def load_methods(source: str | os.PathLike[str]) -> ModuleType:
     ...
     dlopt.errors.NotApplicableError: cannot import mime: ModuleNotFoundError: No module named 'mime'
     """
-    name = os.fspath(source)
+    name = path_name(source)
     if not name.endswith(".py") and os.path.exists(name) and not name.isidentifier():
         raise NotApplicableError(f"cannot import {name}: a file with methods must end in .py")
     try:
