@@ -171,6 +171,16 @@ def test_books_take_numbers_of_resources_of_numpy():
     assert machines.resources(fail=numpy.array([1])).broken == ()
 
 
+@pytest.mark.parametrize(
+    ("book", "stem"),
+    [(Admission, "admission"), (MultiStage, "multistage"), (CoReservation, "coreservation")],
+)
+def test_a_book_starts_from_an_instance_of_its_problem(book, stem):
+    for wrong in (None, THREE, GRAPHS):
+        with pytest.raises(NotApplicableError, match=f"an instance of {stem} is needed, got"):
+            book.of(wrong)
+
+
 def test_messages_name_the_type_of_a_number_of_numpy():
     assert short_text(numpy.int64(3)) == "np.int64(3)" and short_text(3) == "3"
 

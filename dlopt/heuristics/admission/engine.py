@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Self
 
 from dlopt.arithmetic import Number, simplest
-from dlopt.errors import NotApplicableError
+from dlopt.errors import NotApplicableError, short_text
 from dlopt.heuristics.admission.bid_prices import BidPrices
 from dlopt.heuristics.admission.deadlines import earliest
 from dlopt.heuristics.admission.planner_factory import Planner, Policy, make_planner, parse
@@ -115,9 +115,15 @@ class Admission(ProgressBook, SavableBook):
 
         Raises
         ------
+        NotApplicableError
+            If it is no instance of `admission`.
         PromiseError
             If the algorithm cannot plan these.
         """
+        if not isinstance(instance, Instance):
+            raise NotApplicableError(
+                f"an instance of admission is needed, got {short_text(instance)}"
+            )
         engine = cls(
             instance.cluster,
             algorithm,

@@ -8,7 +8,13 @@ from typing import Any, Self, overload
 from dlopt import aliases
 from dlopt.arithmetic import Number, is_number, simplest
 from dlopt.calendar import ResourceCalendar
-from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError, repeated
+from dlopt.errors import (
+    Fault,
+    InvalidInstanceError,
+    NotApplicableError,
+    repeated,
+    short_text,
+)
 from dlopt.heuristics.coreservation.algorithm_names import Algorithm, parse
 from dlopt.heuristics.coreservation.decisions import asked, submitted
 from dlopt.heuristics.coreservation.engine_state import EngineState, new_calendar
@@ -67,7 +73,17 @@ class BatchEngine(Guarded):
 
     @classmethod
     def of(cls, instance: Instance, algorithm: str = "co-rspb", **options: Any) -> Self:
-        """Start from the machines and holdings of an instance, at instant 0."""
+        """Start from the machines and holdings of an instance, at instant 0.
+
+        Raises
+        ------
+        NotApplicableError
+            If it is none of `coreservation`, or an option does not fit.
+        """
+        if not isinstance(instance, Instance):
+            raise NotApplicableError(
+                f"an instance of coreservation is needed, got {short_text(instance)}"
+            )
         return cls(
             instance.machines,
             algorithm,

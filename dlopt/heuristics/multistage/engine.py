@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Self
 
 from dlopt.arithmetic import Number, is_less
-from dlopt.errors import NotApplicableError
+from dlopt.errors import NotApplicableError, short_text
 from dlopt.heuristics.admission.bid_prices import BidPrices
 from dlopt.heuristics.admission.online_engine import PromiseError
 from dlopt.heuristics.multistage.algorithm_names import (
@@ -111,9 +111,15 @@ class MultiStage(ReservationProgressBook):
 
         Raises
         ------
+        NotApplicableError
+            If it is no instance of `multistage`.
         PromiseError
             If the algorithm cannot plan these tasks, or the reservations are in conflict.
         """
+        if not isinstance(instance, Instance):
+            raise NotApplicableError(
+                f"an instance of multistage is needed, got {short_text(instance)}"
+            )
         engine = cls(
             instance.cluster,
             algorithm,
