@@ -157,7 +157,7 @@ def run_at_once(awaitable: Awaitable[T]) -> T:
 def _checked(url: str) -> str:
     try:
         parsed = httpx.URL(url)
-    except httpx.InvalidURL as error:
+    except (httpx.InvalidURL, TypeError) as error:
         raise NotApplicableError(f"{url!r} is no URL: {error}") from error
     if parsed.scheme not in ("http", "https") or not parsed.host:
         raise NotApplicableError(f"{url!r} is no URL of a service, such as http://127.0.0.1:8321")

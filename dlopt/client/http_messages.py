@@ -78,6 +78,11 @@ def request_of(name: str, arguments: Json, **options: Unpack[ChangeOptions]) -> 
     **options
         See `ChangeOptions`.
 
+    Raises
+    ------
+    NotApplicableError
+        If JSON cannot hold the arguments.
+
     Examples
     --------
     >>> request = request_of("book_log", {"name": "a/b", "after": 7})
@@ -94,7 +99,10 @@ def request_of(name: str, arguments: Json, **options: Unpack[ChangeOptions]) -> 
         path += "?" + urlencode(query)
     body, headers = None, {}
     if operation.request:
-        body = json.dumps(given, allow_nan=False).encode()
+        try:
+            body = json.dumps(given, allow_nan=False).encode()
+        except (TypeError, ValueError) as error:
+            raise NotApplicableError(f"an argument cannot be sent as JSON: {error}") from error
         headers["content-type"] = JSON
     if operation.is_keyed:
         headers["idempotency-key"] = options.get("idempotency_key") or uuid.uuid4().hex

@@ -216,3 +216,12 @@ def test_pauses_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     with Client(URL, transport=transport, retry_policy=PATIENT) as client:
         assert client.books() == ()
     assert pauses == [0.1]
+
+
+def test_arguments_that_cannot_be_sent_are_refused() -> None:
+    for url in (3, None, b"http://service.test"):
+        with pytest.raises(NotApplicableError, match="is no URL: Invalid type for url"):
+            Client(url)  # type: ignore[arg-type]
+    for wrong in (b"x", float("nan")):
+        with pytest.raises(NotApplicableError, match="an argument cannot be sent as JSON"):
+            request_of("submit_job", {"kind": "solve", "instance": wrong})
