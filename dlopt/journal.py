@@ -107,6 +107,7 @@ class Journal(Generic[R]):
         self.path, self.form = Path(path), form
         if self.path.exists() and not self.path.is_file():
             raise NotApplicableError(f"cannot write {path}: it is no regular file")
+        self._is_new = not os.path.lexists(path)
         try:
             self._file = open(path, "a+b", buffering=0)  # noqa: SIM115 - closed by close()
         except OSError as error:
@@ -132,6 +133,9 @@ class Journal(Generic[R]):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if error is not None and self._is_new and not self.rows:
+            with contextlib.suppress(OSError):  # what failed before its first row leaves no file
+                self.path.unlink()
         self.close()
 
     def append(self, row: R) -> None:

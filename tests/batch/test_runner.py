@@ -298,6 +298,11 @@ def test_what_cannot_be_run(plan_of: Plans, tmp_path: Path) -> None:
     ):
         with pytest.raises(NotApplicableError, match=told):
             run_batch(plan, file, **flags)  # type: ignore[arg-type]
+        assert not file.exists()
+    file.touch()
+    with pytest.raises(NotApplicableError, match="no executor"):
+        run_batch(plan, file, executor="cloud")
+    assert file.exists()  # as it was there before
 
 
 def test_an_empty_plan(tmp_path: Path) -> None:
