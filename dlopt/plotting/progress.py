@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from dlopt.errors import NotApplicableError
+from dlopt.errors import NotApplicableError, short_text
 from dlopt.plotting.line_charts import Curve, DataPoint, Panel, plot_curves
 from dlopt.plotting.pages import DPI, WIDTH
 from dlopt.result import Result, Value
@@ -56,6 +56,10 @@ def plot_progress(
     >>> figure.axes[0].get_ylabel(), figure.axes[0].get_xlabel()
     ('makespan', 'time (s)')
     """
+    results = list(results) if isinstance(results, Iterable) else [results]
+    strange = next((one for one in results if not isinstance(one, Result)), None)
+    if not all(isinstance(one, Result) for one in results):
+        raise NotApplicableError(f"results are a list of Result, got {short_text(strange)}")
     known = [result for result in results if result.value is not None or result.bound is not None]
     if not known:
         raise NotApplicableError("no progress to draw: no result has a value or a bound")

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from dlopt.errors import MissingExtraError, NotApplicableError
-from dlopt.plotting import DPI, plot, plot_curves
+from dlopt.plotting import DPI, plot, plot_curves, plot_progress
 from dlopt.plotting.pages import WIDTH
 from dlopt.problems.iit import Instance, Solution
 from dlopt.result import Result, Status
@@ -189,6 +189,9 @@ def test_arguments_of_other_types_are_refused(given: dict[str, Any], text: str) 
 def test_curves_and_results_of_others_are_refused() -> None:
     with pytest.raises(NotApplicableError, match="ax must be axes of matplotlib, got 3"):
         plot_curves([], ax=3)  # type: ignore[arg-type]
+    for results in (3, None, ["x"], [None]):
+        with pytest.raises(NotApplicableError, match="results are a list of Result, got"):
+            plot_progress(results)  # type: ignore[arg-type]
     with pytest.raises(NotApplicableError, match="no chart of 'str'"):
         plot("a load", Result(Status.FEASIBLE, plan_of(FOUR)))  # type: ignore[arg-type]
 
