@@ -171,16 +171,6 @@ def test_books_take_numbers_of_resources_of_numpy():
     assert machines.resources(fail=numpy.array([1])).broken == ()
 
 
-@pytest.mark.parametrize(
-    ("book", "stem"),
-    [(Admission, "admission"), (MultiStage, "multistage"), (CoReservation, "coreservation")],
-)
-def test_a_book_starts_from_an_instance_of_its_problem(book, stem):
-    for wrong in (None, THREE, GRAPHS):
-        with pytest.raises(NotApplicableError, match=f"an instance of {stem} is needed, got"):
-            book.of(wrong)
-
-
 def test_messages_name_the_type_of_a_number_of_numpy():
     assert short_text(numpy.int64(3)) == "np.int64(3)" and short_text(3) == "3"
 
@@ -237,12 +227,6 @@ def test_methods_of_a_comparison_are_a_list(methods):
         (lambda: dlopt.solve(THREE, solver_parameters=[1]), "are a mapping, not a list"),
         (lambda: dlopt.check(THREE, dlopt.solve(THREE), "x"), r"must lie in \[0, 1\), got x"),
         (lambda: dlopt.load(None), "given by its name, not by None"),
-        (lambda: dlopt.read(3), "a path is a text or a Path, not a int"),
-        (lambda: dlopt.read(b"a.json"), "a path is a text or a Path, not a bytes"),
-        (lambda: dlopt.write(THREE, 3), "a path is a text or a Path, not a int"),
-        (lambda: dlopt.load_methods(3), "a path is a text or a Path, not a int"),
-        (lambda: dlopt.write_certificate(3, "x"), "a result is needed, not a int"),
-        (lambda: dlopt.check_certificate(THREE, 3, "x"), "a result is needed, not a int"),
         (lambda: dlopt.solve(THREE, hint=3), "a hint is a Solution of iit, not a int"),
         (
             lambda: dlopt.solve(THREE, hint=dlopt.solve(GRAPHS, "heft").solution),
@@ -306,13 +290,6 @@ def test_a_result_is_written_as_check_reads_it(tmp_path):
     again = read_plan(tmp_path / "result.json", THREE)
     assert (again.value, again.bound, again.solution) == (found.value, found.bound, found.solution)
     assert dlopt.check(THREE, again) == ()
-
-
-@pytest.mark.parametrize("data", [None, "text", [THREE]])
-def test_what_is_neither_instance_nor_result_is_not_written(data, tmp_path):
-    with pytest.raises(NotApplicableError, match="an instance or a result is written, not a"):
-        dlopt.write(data, tmp_path / "a.json")
-    assert not list(tmp_path.iterdir())
 
 
 def test_a_result_that_states_no_instance_is_not_written(tmp_path):

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dlopt import input_files, io
+from dlopt import check_certificate, input_files, io, load_methods, write_certificate
 from dlopt.errors import InvalidInstanceError, NotApplicableError
 from dlopt.json_files import replacing, to_text
 from tests.instance_files import INSTANCE, TEXT, written
@@ -240,3 +240,29 @@ def test_lists_of_numbers_stand_in_one_line_and_texts_stay_as_they_are() -> None
     assert ' "numbers": [1, -0.5, "1/3", 1e-30],\n' in text
     assert '"[ 1, 2 ]"' in text
     assert json.loads(text) == data
+
+
+# --- arguments of other types --------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda: io.read(3), "a path is a text or a Path, not a int"),
+        (lambda: io.read(b"a.json"), "a path is a text or a Path, not a bytes"),
+        (lambda: io.write(INSTANCE, 3), "a path is a text or a Path, not a int"),
+        (lambda: load_methods(3), "a path is a text or a Path, not a int"),
+        (lambda: write_certificate(3, "x"), "a result is needed, not a int"),
+        (lambda: check_certificate(INSTANCE, 3, "x"), "a result is needed, not a int"),
+    ],
+)
+def test_arguments_of_other_types_are_refused(call: Any, text: str) -> None:
+    with pytest.raises(NotApplicableError, match=text):
+        call()
+
+
+@pytest.mark.parametrize("data", [None, "text", [INSTANCE]])
+def test_what_is_neither_instance_nor_result_is_not_written(data: Any, tmp_path: Path) -> None:
+    with pytest.raises(NotApplicableError, match="an instance or a result is written, not a"):
+        io.write(data, tmp_path / "a.json")
+    assert not list(tmp_path.iterdir())

@@ -22,3 +22,17 @@ def test_each_engine_is_a_book(engine):
 
 def test_what_lacks_a_verb_is_no_book():
     assert not isinstance(dlopt.Admission(Cluster(2, tau=1, chi=1)).plan(), dlopt.Book)
+
+
+@pytest.mark.parametrize(
+    ("book", "stem"),
+    [
+        (dlopt.Admission, "admission"),
+        (dlopt.MultiStage, "multistage"),
+        (dlopt.CoReservation, "coreservation"),
+    ],
+)
+def test_a_book_starts_from_an_instance_of_its_problem(book, stem):
+    for wrong in (None, dlopt.load("iit/three-nodes")):
+        with pytest.raises(dlopt.NotApplicableError, match=f"an instance of {stem} is needed, got"):
+            book.of(wrong)
