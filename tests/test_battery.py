@@ -61,7 +61,7 @@ def decided_once(instance, entry):
 
 def ignores_objective(instance, entry):
     """Return whether a method has one plan for all objectives, which is then valued under each."""
-    chooses = entry.name in ("portfolio", "duplex", "list-plus")
+    chooses = entry.name in ("portfolio", "duplex", "list-plus", "local-search")
     return entry.kind == "heuristic" and instance.problem != "iit" and not chooses
 
 

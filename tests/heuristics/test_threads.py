@@ -23,7 +23,11 @@ from dlopt.problems.coreservation import Machine, Part, Request
 THREADS, EACH = 4, 60
 CLUSTER = Cluster(4, tau=1, chi=5)
 COPIES = [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))]
-ALGORITHMS = [one.name for one in registry.methods("admission") if one.kind == "heuristic"]
+ALGORITHMS = [
+    one.name
+    for one in registry.methods("admission")
+    if one.kind == "heuristic" and one.name != "local-search"
+]
 
 
 @pytest.fixture(autouse=True)
