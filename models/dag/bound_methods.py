@@ -15,6 +15,7 @@ from dlopt.models.dag.lower_bounds import (
 )
 from dlopt.models.dag.objective import LEVELS, to_objective_value
 from dlopt.models.dag.proof_search import certificate_of_bound
+from dlopt.models.dag.time_blocks import solve_blocks, time_blocks
 from dlopt.problems.dag.data import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, Result, Status
 
@@ -143,6 +144,14 @@ def _bound_result(
     instance: Instance, objective: str | None, seed: int, proof: Proof, method: str
 ) -> Answer:
     objective = objective or "makespan"
+    blocks = time_blocks(instance, objective, within_horizon=False)
+    if blocks:
+        return solve_blocks(
+            instance,
+            objective,
+            blocks,
+            lambda part, *_: _bound_result(part, objective, seed, proof, method),
+        )
     scaled = scaled_for_objective(instance, objective)
     heads_tails = compute_heads_tails(scaled, proof)
     bounds: LowerBounds = compute_lower_bounds(scaled, heads_tails, proof)

@@ -67,8 +67,9 @@ def scaled_for_objective(instance: Instance, objective: str) -> ScaledInstance:
     complete = scaler.exactly_scaled()
     if sequential_horizon(complete) <= LONG_HORIZON_RATIO * _least_horizon(complete):
         return scaler.within_horizon(complete)
-    machines, duration = sequential_machines(complete)
-    latest = latest_completions(complete, objective, duration)
+    machines, durations = sequential_machines(complete)
+    arrivals, due_dates = complete.arrivals, complete.due_dates
+    latest = latest_completions(arrivals, due_dates, objective, sum(durations))
     near = _restrict(complete, complete, latest, machines)
     if sequential_horizon(complete) <= LONG_HORIZON_RATIO * sequential_horizon(near):
         return scaler.within_horizon(complete)
@@ -88,8 +89,8 @@ class _Sequence(NamedTuple):
     machines: tuple[int, ...]
 
 
-def sequential_machines(scaled: ScaledInstance) -> tuple[tuple[int, ...], int]:
-    """Return machines of all jobs, and how long these take there, one after another.
+def sequential_machines(scaled: ScaledInstance) -> tuple[tuple[int, ...], list[int]]:
+    """Return machines of all jobs, and how long those of each graph take there, in a row.
 
     Each graph runs on machines of all kinds, those of one LAN, or a single one: where it takes the
     least time if every job runs where it ends first.
@@ -101,10 +102,10 @@ def sequential_machines(scaled: ScaledInstance) -> tuple[tuple[int, ...], int]:
     >>> graph = Graph("g", tasks, (Edge(0, 1, data=8),))
     >>> instance = Instance((Machine("m"), Machine("n")), (graph,))
     >>> sequential_machines(ScaledInstance.from_instance(instance))
-    ((1, 1), 4)
+    ((1, 1), [4])
     """
     everywhere = range(scaled.machine_count)
-    machines, duration = [0] * len(scaled.jobs), 0
+    machines, durations = [0] * len(scaled.jobs), []
     for graph, jobs in enumerate(scaled.jobs_of_graph):
         sets: list[Sequence[int]] = [[machine] for machine in everywhere]
         lans = scaled.lans if scaled.instance.graphs[graph].one_lan else None
@@ -114,10 +115,10 @@ def sequential_machines(scaled: ScaledInstance) -> tuple[tuple[int, ...], int]:
             sets += [[p for p in everywhere if lans[p] == lan] for lan in set(lans)]
         found = (_run_in_sequence(scaled, graph, jobs, choice) for choice in sets)
         best = min(one for one in found if one is not None)
-        duration += best.duration
+        durations.append(best.duration)
         for job, machine in zip(jobs, best.machines, strict=True):
             machines[job] = machine
-    return tuple(machines), duration
+    return tuple(machines), durations
 
 
 def _run_in_sequence(
@@ -144,44 +145,41 @@ def _run_in_sequence(
     return _Sequence(duration + delivery, tuple(machine_of.values()))
 
 
-def latest_completions(scaled: ScaledInstance, objective: str, duration: int) -> tuple[int, ...]:
+def latest_completions(
+    arrivals: Sequence[int], due_dates: Iterable[int | None], objective: str, duration: int
+) -> tuple[int, ...]:
     """Return by when some optimal schedule completes each graph.
 
     Parameters
     ----------
-    scaled : ScaledInstance
+    arrivals, due_dates : iterable of (int or None), shape (graphs,)
     objective : str
     duration : int
         How long all jobs take, one after another.
 
     Examples
     --------
-    Times are in units of 3. The last due date is so late that its graph may run after the others:
+    The last due date is so late that its graph may run after the others:
 
-    >>> from dlopt.problems.dag import Graph, Machine, Task
-    >>> task = (Task("t", work=3),)
-    >>> due = [Graph(f"g{d}", task, absolute_deadline=d) for d in (4, 3, 10**9)]
-    >>> scaled = ScaledInstance.from_instance(Instance((Machine("m"),), tuple(due)))
     >>> for objective in ("makespan", "tardy-graphs", "total-response-time"):
-    ...     print(objective, latest_completions(scaled, objective, duration=3))
-    makespan (3, 3, 3)
-    tardy-graphs (4, 4, 4)
-    total-response-time (9, 9, 9)
+    ...     print(objective, latest_completions([0, 0, 0], [4, 3, 10**9], objective, duration=9))
+    makespan (9, 9, 9)
+    tardy-graphs (13, 13, 13)
+    total-response-time (27, 27, 27)
     """
-    arrivals = scaled.arrivals
-    end = max(arrivals) + duration
+    end = max(arrivals)
     if objective.startswith("tardy"):
-        end = _end_of_due_dates(scaled, duration) + duration
+        end = _end_of_due_dates(end, due_dates, duration)
+    end += duration
     if objective in ("makespan", "tardy-graphs"):
         return (end,) * len(arrivals)
     total = sum(end - arrival for arrival in arrivals)
     return tuple(arrival + total for arrival in arrivals)
 
 
-def _end_of_due_dates(scaled: ScaledInstance, duration: int) -> int:
+def _end_of_due_dates(last: int, due_dates: Iterable[int | None], duration: int) -> int:
     """Return the last due date that counts, but no less than the last arrival."""
-    last = max(scaled.arrivals)
-    for due in sorted(date for date in scaled.due_dates if date is not None):
+    for due in sorted(date for date in due_dates if date is not None):
         if due > last + duration:
             break
         last = max(last, due)

@@ -9,11 +9,13 @@ from dlopt.incumbents import offer
 from dlopt.models.common.lexicographic import SearchResult
 from dlopt.models.common.objective_levels import bound_reason, with_certificate
 from dlopt.models.dag.completion_bounds import scaled_for_objective
+from dlopt.models.dag.lower_bounds import compute_heads_tails
 from dlopt.models.dag.milp import minimise_levels
-from dlopt.models.dag.objective import LEVELS, gap_closed, to_objective_value
-from dlopt.models.dag.scaled_instance import ScaledInstance
-from dlopt.models.dag.schedules import Schedule, left_shifted_solution, to_solution
+from dlopt.models.dag.objective import LEVELS, gap_closed, to_objective_value, to_scaled_units
+from dlopt.models.dag.proof_search import certificate_of_bound
+from dlopt.models.dag.schedules import Schedule, better_solution, to_solution
 from dlopt.models.dag.search import ExactSearch
+from dlopt.models.dag.time_blocks import solve_blocks, time_blocks
 from dlopt.problems.dag.claimed_values import claimed_value
 from dlopt.problems.dag.data import Instance, Solution
 from dlopt.problems.dag.goals import OBJECTIVES
@@ -80,7 +82,34 @@ def solve_exact(
     >>> str(result.status), result.value, result.bound
     ('optimal', 6, 6)
     """
-    objective = objective or "makespan"
+    objective, budget = objective or "makespan", Budget(limits)
+    blocks = time_blocks(instance, objective)
+    if not blocks:
+        result, search = _solve_whole(instance, objective, limits, hint, seed)
+        return with_certificate(result, search.certificate())
+
+    def solve(part: Instance, limits: Limits, hint: Solution | None) -> Answer:
+        return _solve_whole(part, objective, limits, hint, seed)[0]
+
+    result = solve_blocks(instance, objective, blocks, solve, limits, hint)
+    scaled, levels = scaled_for_objective(instance, objective), LEVELS[objective]
+    if result.bound is None or not scaled.exactly_scaled:
+        return result
+    certificate = certificate_of_bound(
+        scaled,
+        compute_heads_tails(scaled),
+        levels,
+        to_scaled_units(scaled, levels, result.bound),
+        budget.stop,
+        cases=result.status is Status.OPTIMAL,
+    )
+    return with_certificate(result, certificate)
+
+
+def _solve_whole(
+    instance: Instance, objective: str, limits: Limits, hint: Solution | None, seed: int
+) -> tuple[Answer, ExactSearch]:
+    """Solve an instance without division into blocks; return the search, too."""
     search = ExactSearch(instance, objective, limits, seed)
 
     def known(found: SearchResult[Schedule, int]) -> Answer:
@@ -88,8 +117,7 @@ def solve_exact(
 
     offer(instance, objective, "exact", lambda: known(search.snapshot()))
     search.run(hint)
-    result, certificate = known(search.result), search.certificate()
-    return with_certificate(result, certificate)
+    return known(search.result), search
 
 
 def _to_result(
@@ -102,7 +130,7 @@ def _to_result(
 ) -> Answer:
     """Return the incumbent and the bounds of a search as a result."""
     scaled, levels = search.scaled, search.levels
-    solution = _best_solution(scaled, objective, to_solution(scaled, found.incumbent), hint)
+    solution = better_solution(scaled, objective, to_solution(scaled, found.incumbent), hint)
     value = claimed_value(instance, solution, objective)
     trivial = [search.trivial_bound(level) for level in levels]
     bounds = found.bounds_of_all_levels(bound.value for bound in trivial)
@@ -130,20 +158,6 @@ def _to_result(
         solver=cpsat.NAME,
         proof=found.proof,
     )
-
-
-def _best_solution(
-    scaled: ScaledInstance, objective: str, solution: Solution, hint: Solution | None
-) -> Solution:
-    """Return a solution, or the hint if it is better in the numbers of the instance.
-
-    In scaled units it may be no better where times are rounded down.
-    """
-    if hint is None:
-        return solution
-    other, instance = left_shifted_solution(scaled, hint), scaled.instance
-    values = (claimed_value(instance, one, objective) for one in (other, solution))
-    return other if OBJECTIVES[objective].better(*values) else solution
 
 
 def solve_milp(
@@ -196,13 +210,22 @@ def solve_milp(
     6
     """
     objective = objective or "makespan"
+    blocks = time_blocks(instance, objective)
+    if blocks:
+
+        def solve(part: Instance, limits: Limits, hint: Solution | None) -> Answer:
+            return solve_milp(
+                part, objective=objective, limits=limits, hint=hint, seed=seed, solver=solver
+            )
+
+        return solve_blocks(instance, objective, blocks, solve, limits, hint)
     scaled, budget = scaled_for_objective(instance, objective), Budget(limits)
     levels, better = LEVELS[objective], OBJECTIVES[objective].better
     result = minimise_levels(scaled, levels, budget, seed, solver)
     schedule, bounds = result.schedule, result.bounds
     solution = None
     if schedule is not None:
-        solution = _best_solution(scaled, objective, to_solution(scaled, schedule), hint)
+        solution = better_solution(scaled, objective, to_solution(scaled, schedule), hint)
     value = None if solution is None else claimed_value(instance, solution, objective)
     bound = to_objective_value(scaled, levels, bounds) if len(bounds) == len(levels) else None
     proven = value is not None and bound is not None and gap_closed(scaled, levels, value, bound)

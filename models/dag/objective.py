@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from math import floor
 from typing import Literal, TypeAlias
 
 from dlopt.arithmetic import ROUNDING, SOLVER, Number, exact
@@ -54,13 +55,40 @@ def to_objective_value(
     return match_number_type(value, is_exact=scaled.instance.exact)
 
 
+def to_scaled_units(
+    scaled: ScaledInstance, levels: Sequence[ObjectiveLevel], value: Value
+) -> list[int]:
+    """Return the levels of a value of the objective in scaled units, rounded down.
+
+    Examples
+    --------
+    >>> from dlopt.problems.dag import Graph, Instance, Machine, Task
+    >>> graph = Graph("g", (Task("a", work=3),), arrival=1)
+    >>> scaled = ScaledInstance.from_instance(Instance((Machine("m", power=2),), (graph,)))
+    >>> to_scaled_units(scaled, ("makespan",), Fraction(5, 2))
+    [1]
+    """
+    pairs = zip(levels, levels_of(value), strict=True)
+    return [
+        int(number)
+        if level == "tardy-graphs"
+        else floor((exact(number) - _start(scaled, level)) * scaled.scale)
+        for level, number in pairs
+    ]
+
+
 def _in_instance_units(scaled: ScaledInstance, level: ObjectiveLevel, units: int) -> Number:
     if level == "tardy-graphs":
         return units
+    return _start(scaled, level) + scaled.to_instance_time(units)
+
+
+def _start(scaled: ScaledInstance, level: ObjectiveLevel) -> Fraction:
+    """Return the value of a level at instant 0 of the scaled instance."""
     if level == "makespan":
-        return scaled.origin + scaled.to_instance_time(units)
-    arrivals = (exact(graph.arrival) - scaled.origin for graph in scaled.instance.graphs)
-    return scaled.to_instance_time(units) - sum(arrivals, Fraction(0))
+        return scaled.origin
+    arrivals = (scaled.origin - exact(graph.arrival) for graph in scaled.instance.graphs)
+    return sum(arrivals, Fraction(0))
 
 
 def gap_closed(

@@ -176,15 +176,18 @@ class ScaledInstance:
         Due dates of instances in floats are relaxed by more than the checker of a schedule allows.
         So no schedule that the checker accepts has fewer late graphs than the model proves.
         """
-        dates = (graph.absolute_deadline for graph in self.instance.graphs)
-        return [None if date is None else self._due_date(exact(date)) for date in dates]
+        dates = map(self.relaxed_due_date, self.instance.graphs)
+        return [None if d is None else floor((d - self.origin) * self.scale) for d in dates]
 
-    def _due_date(self, date: Fraction) -> int:
-        since = date - self.origin
-        if not self.instance.exact:
-            drift = DRIFT * len(self.jobs) * max(since, Fraction(0))
-            date += 2 * (exact(FLOATING) * self._shortest_cost + ROUNDING * date + drift)
-        return floor((date - self.origin) * self.scale)
+    def relaxed_due_date(self, graph: Graph) -> Fraction | None:
+        """Return the due date of a graph, later than stated if the instance is in floats."""
+        if graph.absolute_deadline is None:
+            return None
+        date = exact(graph.absolute_deadline)
+        if self.instance.exact:
+            return date
+        drift = DRIFT * len(self.jobs) * max(date - self.origin, Fraction(0))
+        return date + 2 * (exact(FLOATING) * self._shortest_cost + ROUNDING * date + drift)
 
     @cached_property
     def _shortest_cost(self) -> Fraction:
@@ -215,14 +218,7 @@ class ScaledInstance:
         """All machines in groups: those of a group may be exchanged in any schedule."""
         if self.restriction is not None:  # they are so for a certificate, which is about all
             return self.restriction.complete.identical_machines
-        columns = [
-            tuple(
-                row[p]
-                for rows in (self.costs, self.release_times, self.delivery_times)
-                for row in rows
-            )
-            for p in range(self.machine_count)
-        ]
+        columns = list(zip(*self.costs, *self.release_times, *self.delivery_times, strict=True))
         groups: dict[int, list[int]] = {}
         for machine in range(self.machine_count):
             for first, group in groups.items():

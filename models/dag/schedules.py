@@ -12,7 +12,9 @@ from typing import Any
 from dlopt.arithmetic import exact, simplest
 from dlopt.models.dag.scaled_instance import ScaledInstance
 from dlopt.problems.allowance import rounded_down
+from dlopt.problems.dag.claimed_values import claimed_value
 from dlopt.problems.dag.data import Placement, Solution
+from dlopt.problems.dag.goals import OBJECTIVES
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,8 +209,31 @@ def left_shifted_solution(scaled: ScaledInstance, solution: Solution) -> Solutio
     placement_of = {(placed.graph, placed.task): placed for placed in solution.placements}
     placements = [placement_of[job] for job in scaled.jobs]
     machines = [placed.machine for placed in placements]
-    keys = [exact(placed.start) for placed in placements]
+    return sequenced_solution(scaled, machines, [exact(placed.start) for placed in placements])
+
+
+def sequenced_solution(
+    scaled: ScaledInstance, machines: Sequence[int], keys: Sequence[int] | Sequence[Fraction]
+) -> Solution:
+    """Return the solution in which all tasks start as early as `left_shifted` lets them.
+
+    Times are those of the original data.
+    """
     return _solution(scaled, machines, _exact_start_times(scaled, machines, keys))
+
+
+def better_solution(
+    scaled: ScaledInstance, objective: str, solution: Solution, hint: Solution | None
+) -> Solution:
+    """Return a solution, or the hint if it is better in the numbers of the instance.
+
+    In scaled units it may be no better where times are rounded down.
+    """
+    if hint is None:
+        return solution
+    other, instance = left_shifted_solution(scaled, hint), scaled.instance
+    values = (claimed_value(instance, one, objective) for one in (other, solution))
+    return other if OBJECTIVES[objective].better(*values) else solution
 
 
 def _solution(
