@@ -15,12 +15,14 @@ from math import inf
 from typing import Any
 
 from dlopt import registry
+from dlopt.arithmetic import exact, shown
 from dlopt.backends.time_budget import MIN_TIME_S
 from dlopt.backends.versions import version_of
 from dlopt.certificate_files import with_writable_certificate
-from dlopt.errors import DloptError, NotApplicableError, SolverError
+from dlopt.errors import DloptError, InvalidInstanceError, NotApplicableError, SolverError
 from dlopt.incumbents import Offer, wanted
 from dlopt.interruption import within
+from dlopt.problems.validated_record import numbers_of
 from dlopt.progress_reports import ProgressReports
 from dlopt.query import Query
 from dlopt.result import Limits, Result, Status, StoppedBy, Value
@@ -38,6 +40,10 @@ LAST_LOOK_S = 0.3
 was checked last. Chosen by hand, so that a stop is answered within half a second."""
 GRACE_SHARE = 0.05
 """Share of the time limit by which a method may exceed it, if that is more than `GRACE_S`."""
+
+WIDE = 10**50
+"""Size from which on the product of two numbers may exceed what the fields of a plan hold, 1e100;
+what is smaller than its inverse may be rounded to 0 in products."""
 
 
 @dataclass(slots=True)
@@ -85,11 +91,27 @@ class Attempt:
         with method.guard():
             method.load()  # what it imports is not its work
         begun = time.perf_counter()
-        answer = self._answer_within(criteria)
+        try:
+            answer = self._answer_within(criteria)
+        except (InvalidInstanceError, SolverError) as error:
+            self._refuse_extreme_numbers(error)
+            raise
         if answer.stopped_by is not None:
             return answer
         limit = criteria.limit_of(answer, method.kind, time.perf_counter() - begun)
         return replace(answer, stopped_by=limit)
+
+    def _refuse_extreme_numbers(self, error: DloptError) -> None:
+        """Raise the cause of an error: numbers of which products leave the range of numbers."""
+        sizes = [abs(exact(number)) for number in numbers_of(self.query.instance) if number]
+        ends = sorted(sizes)[:: max(len(sizes) - 1, 1)]
+        extreme = [size for size in ends if not 1 < size * WIDE < WIDE**2]
+        if extreme:
+            raise NotApplicableError(
+                f"{self.query.method.name} cannot compute with numbers as small or large as "
+                f"{' and '.join(shown(size, 3) for size in extreme)}: state times and amounts in "
+                "other units"
+            ) from error
 
     def _answer_within(self, criteria: StoppingCriteria) -> Result[Any]:
         """Return the answer; `stopped_by` is set if the method was given up with nothing proven."""
