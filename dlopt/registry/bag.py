@@ -9,7 +9,7 @@ from dlopt.registry.method_entries import SOLVER, Claim, MethodGroup, Option, Pr
 PROBLEM = Problem(
     "bag",
     "independent tasks on heterogeneous machines, with sites, priorities and deadlines",
-    hints=("min-min", "sufferage", "mct", "gds", "edf", "priority-edf"),
+    hints=("min-min", "max-min", "sufferage", "mct", "gds", "edf", "priority-edf"),
     certified="dlopt.problems.bag.certified_program:proven_value",
 )
 

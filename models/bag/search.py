@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from math import inf
+from math import ceil, inf
 from typing import Literal
 
 from dlopt.backends import cpsat
@@ -51,6 +51,7 @@ from dlopt.models.common.lexicographic import (
     SearchResult,
 )
 from dlopt.models.common.number_partitioning import NUMBER_PARTITIONING
+from dlopt.models.common.rounded_work_bound import ROUNDED_WORK, rounded_work_bound
 from dlopt.result import Limits, Status
 
 Formulation = Literal["cp-sat", "milp", "none"]
@@ -173,12 +174,21 @@ class ExactSearch(LexicographicSearch[str, Sequences, Fraction]):
     def _solve_relaxation(self, level: str) -> Bound[Fraction]:
         scaled = self.scaled
         if scaled.objective_kind == "makespan":
-            self.dual_bound = bound_makespan(scaled, self.seed, self._stop())
-            self.update_incumbent(self._round_relaxation(self.dual_bound))
-            return Bound(-scaled.to_instance_time(self.dual_bound.bound), LP_MACHINE_DUALS)
+            dual_bound = self.dual_bound = bound_makespan(scaled, self.seed, self._stop())
+            bound = Bound(-scaled.to_instance_time(dual_bound.bound), LP_MACHINE_DUALS)
+            least = ceil(dual_bound.bound)
+            if len(set(scaled.arrivals)) == 1:
+                makespan = max(machine_ends(scaled, self.result.incumbent))
+                times, ready = scaled.processing_times, scaled.arrivals[0]
+                rounded = rounded_work_bound(times, ready, least, makespan)
+                if rounded > least:
+                    bound = Bound(-scaled.to_instance_time(rounded), ROUNDED_WORK)
+            if not self.is_proven([bound]):
+                self.update_incumbent(self._round_relaxation(dual_bound))
+            return bound
         if scaled.objective_kind == "count":
-            bound = bound_count_on_time(scaled, level, seed=self.seed, stop=self._stop())
-            return Bound(bound, LP_WINDOWS)
+            count = bound_count_on_time(scaled, level, seed=self.seed, stop=self._stop())
+            return Bound(count, LP_WINDOWS)
         assignment = self.assignment = solve_assignment(scaled)
         if assignment is None:
             return trivial_bound(scaled, level)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from dlopt.models.common.rounded_work_bound import rounded_work_bound
 from dlopt.models.dag.energetic_bounds import (
     dual_machine_weights,
     head_tail_workload_bound,
@@ -17,10 +18,14 @@ from dlopt.models.dag.scaled_instance import ScaledInstance
 from dlopt.models.dag.total_completion_bound import total_completion_bound
 
 Proof: TypeAlias = Literal[
-    "the critical path", "the total work", "interval energy (Fernandez-Bussell)"
+    "the critical path",
+    "the total work",
+    "interval energy (Fernandez-Bussell)",
+    "work rounded to sums of tasks, in integers",
 ]
 CRITICAL_PATH: Proof = "the critical path"
 TOTAL_WORK: Proof = "the total work"
+ROUNDED_WORK: Proof = "work rounded to sums of tasks, in integers"
 INTERVAL_ENERGY: Proof = "interval energy (Fernandez-Bussell)"
 
 MAX_JOBS_FOR_JOIN_BOUNDS = 2_000
@@ -89,6 +94,10 @@ def compute_lower_bounds(
     LowerBounds(graphs=(3,), makespan=3, proof='the total work', total_completion=3)
     """
     makespan, proven_by = _makespan_bound(heads_tails, proof, upper_bound)
+    deliveries, releases = scaled.delivery_times, set(scaled.release_times)
+    if upper_bound and len(releases) == 1 and not scaled.arcs and not any(map(any, deliveries)):
+        rounded = rounded_work_bound(scaled.costs, releases.pop(), makespan, upper_bound)
+        makespan, proven_by = rounded, ROUNDED_WORK if rounded > makespan else proven_by
     if len(scaled.jobs_of_graph) == 1:
         return LowerBounds((makespan,), makespan, proven_by, makespan)
     graphs = [
