@@ -103,8 +103,8 @@ def _streams() -> Iterator[Method]:
 _PRICED = replace(_STREAM, module="dlopt.heuristics.admission.priced").entry(
     "priced",
     "bid-price control, Talluri and van Ryzin 2004, chapter 3",
-    "rejects a task that fits if the bid price of its channel or node time exceeds its value; the "
-    "admission test of the base algorithm decides in the end",
+    "rejects a task that fits if the bid price of its channel or node time exceeds its value, or "
+    "if it blocks tasks of more value; the admission test of the base algorithm decides in the end",
     (
         Option(
             "base",

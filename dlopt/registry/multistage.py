@@ -60,9 +60,9 @@ _VARIANTS = {
 _PRICED = _HEURISTIC.entry(
     "priced-multi-stage",
     "bid-price control, Talluri and van Ryzin 2004, chapter 3",
-    "rejects a task that fits if the bid price of its channel or node time exceeds its value, "
-    "with reservations as capacity that is not there; the admission test of multi-stage decides in "
-    "the end",
+    "rejects a task or a reservation that fits if the bid price of its channel or node time "
+    "exceeds its value, or if it blocks requests of more value; the admission test of multi-stage "
+    "decides in the end",
 )
 
 _INSTALLMENTS = Option(

@@ -1,34 +1,48 @@
 """Bid prices of the channel and the nodes: the dual values of their time.
 
-The tasks that arrived last are taken as the forecast of those to come. For each resource, the
-fluid program of these tasks is
+The tasks and reservations that arrived last are taken as the forecast of those to come. For each
+resource, the fluid program of these requests is
 
-    maximise sum_i w_i x_i  subject to  sum_i a_i x_i <= C  and  0 <= x_i <= 1,
+    maximise sum_i w_i x_i  subject to  sum_i a_i x_i <= C  and  0 <= x_i <= u_i,
 
-where ``w_i`` is the weight of task `i`, ``a_i`` is the time that it takes of the resource on an
-idle cluster, and ``C`` is the
-capacity that is left for tasks to come: the span of the forecast, times `TARGET_UTILIZATION`, less
-the part of the next `BidPrices.horizon` that is promised already, to tasks and to reservations. An
-optimal solution accepts the tasks that take least for their weights, and the optimal dual value of
-its constraint is ``w_k / a_k``, where `k` is the task that is accepted in part. This is the bid
-price: a task `i` whose time costs more than its weight, ``a_i > w_i a_k / w_k``, is rejected.
+where ``w_i`` is the weight of request `i`, ``a_i`` is the time that it takes of the resource on an
+idle cluster, and ``C`` is the capacity that is left for requests to come: the span of the forecast,
+times `TARGET_UTILIZATION`, less the part of the next `BidPrices.horizon` that is promised already,
+to tasks and to reservations. Of a task ``u_i`` is 1. Of a reservation it is the part of the horizon
+in which reservations begin that are requested so long before, and not yet: those that begin sooner
+are among the promises. An optimal solution accepts the requests that take least for their weights,
+and the optimal dual value of its constraint is ``w_k / a_k``, where `k` is the request that is
+accepted in part. This is the bid price: a request `i` whose time costs more than its weight,
+``a_i > w_i a_k / w_k``, is rejected. Where a reservation begins later, its price is that of the
+horizon from its start on.
 
 The program has one constraint, so that its dual is found by one pass over the sorted times, without
 a solver. It is solved again at every arrival: the prices follow the load and the state.
 
+The program does not know that requests block each other. While one has the channel for a time
+``a``, no other has it, and what cannot wait so long is lost. The requests `i` of the forecast,
+which arrived in a span ``T``, can wait for ``s_i``, so that ``(a - s_i) / T`` of each are expected
+to be too early. If they had the channel instead, they would block each other, too: with a load of
+``rho = sum_i a_i (a - s_i) / (T a)`` the share that one server serves is ``1 / (1 + rho)``, by
+Erlang's loss formula. So a request of weight ``w`` is rejected as well if the weight that it blocks
+exceeds its own, ``sum_i w_i (a - s_i) / T / (1 + rho) > w``, over the requests that take less for a
+unit of weight. Where sizes differ by orders of magnitude, as in logs, this decides: a large job
+blocks hundreds of small ones. Where a task is given all nodes, the same holds for them.
+
 References: Talluri and van Ryzin, The Theory and Practice of Revenue Management, 2004, chapter 3;
 Agrawal, Wang and Ye, A dynamic near-optimal algorithm for online linear programming, Operations
-Research 62, 2014.
+Research 62, 2014. Kleinrock, Queueing Systems 1, 1975, section 3.6 (loss systems).
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections import deque
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import NamedTuple
 
-from dlopt.arithmetic import Number
+from dlopt.arithmetic import FLOATING, Number
 
 FORECAST_TASKS = 500
 """Arrivals that the forecast is made of. Measured (docs/better.md): with fewer the prices are
@@ -55,31 +69,53 @@ class ResourceTimes(NamedTuple):
 
 
 class ForecastTask(NamedTuple):
-    """A task that arrived."""
+    """A task that arrived, or a reservation that was requested."""
 
     arrival: Number
     deadline: Number
-    """Relative."""
+    """Relative; of a reservation the length of its window."""
     times: ResourceTimes
     weight: Number = 1
+    advance: Number | None = None
+    """Of a reservation, the time from its request to its start."""
 
     @property
-    def per_weight(self) -> tuple[tuple[Number, Number], ...]:
-        """Of each resource, the time for a unit of weight, and the time."""
-        return tuple((self.weighted(time), time) for time in self.times)
+    def demands(self) -> tuple[Demand, ...]:
+        """What is asked of each resource."""
+        weight, advance, slack = self.weight, self.advance or 0, self.slack
+        return tuple(
+            Demand(per_weight(time, weight), time, advance, slack, weight) for time in self.times
+        )
 
-    def weighted(self, time: Number) -> Number:
-        """Return a time for a unit of weight."""
-        return time if self.weight == 1 else time / self.weight
+    @property
+    def slack(self) -> Number:
+        """For how long another can have the resources first, negative if there is no time at all.
+
+        A reservation can be blocked only by what is accepted before it is requested.
+        """
+        return self.deadline - max(self.times) if self.advance is None else self.advance
+
+
+class Demand(NamedTuple):
+    """What a task or a reservation asks of a resource."""
+
+    per_weight: Number
+    """The time for a unit of weight."""
+    time: Number
+    advance: Number = 0
+    """Between request and start; 0 of a task."""
+    slack: Number = 0
+    """See `ForecastTask.slack`."""
+    weight: Number = 1
 
 
 class BidPrices:
-    """The prices of channel and nodes after the tasks that arrived so far.
+    """The prices of channel and nodes after the tasks and reservations that arrived so far.
 
     Notes
     -----
     Complexity: O(`FORECAST_TASKS`) additions and comparisons a decision, whatever the number of
-    tasks so far.
+    arrivals so far.
 
     Examples
     --------
@@ -100,29 +136,29 @@ class BidPrices:
     def __init__(self) -> None:
         self._forecast: deque[ForecastTask] = deque()
         self._horizon: Number | None = None
-        self._sorted: tuple[list[tuple[Number, Number]], ...] = ([], [])  # see `per_weight`
+        self._sorted: tuple[list[Demand], ...] = ([], [])  # one list for each resource
 
     @property
     def forecast(self) -> tuple[ForecastTask, ...]:
-        """The tasks that arrived last, in the order in which they were observed."""
+        """The requests that arrived last, in the order in which they were observed."""
         return tuple(self._forecast)
 
     def observe(self, task: ForecastTask) -> None:
-        """Add a task that arrived, accepted or not, and remove the oldest of too many."""
+        """Add a request that arrived, accepted or not, and remove the oldest of too many."""
         self._forecast.append(task)
         self._horizon = None
-        for times, time in zip(self._sorted, task.per_weight, strict=True):
-            insort(times, time)
+        for demands, demand in zip(self._sorted, task.demands, strict=True):
+            insort(demands, demand)
         if len(self._forecast) > FORECAST_TASKS:
             oldest = self._forecast.popleft()
-            for times, time in zip(self._sorted, oldest.per_weight, strict=True):
-                del times[bisect_left(times, time)]
+            for demands, demand in zip(self._sorted, oldest.demands, strict=True):
+                del demands[bisect_left(demands, demand)]
 
     @property
     def horizon(self) -> Number:
         """The time from now on in which promises count; 0 while there are no prices.
 
-        That is so before `LEAST_FORECAST` tasks have arrived, and if none of them has any time.
+        That is so before `LEAST_FORECAST` requests have arrived, and if none of them has any time.
         """
         if self._horizon is None:
             count = len(self._forecast)
@@ -132,64 +168,142 @@ class BidPrices:
         return self._horizon
 
     def excess(
-        self, required: ResourceTimes, promised: ResourceTimes, now: Number, weight: Number = 1
+        self,
+        required: ResourceTimes,
+        promised: ResourceTimes,
+        now: Number,
+        weight: Number = 1,
+        advance: Number = 0,
+        *,
+        all_nodes: bool = False,
     ) -> Number | None:
-        """Return by how much a task takes more time than the prices allow, or None.
+        """Return by how much a request takes more time than the prices allow, or None.
 
         Parameters
         ----------
         required : ResourceTimes
-            By which the plan grows if the task is accepted.
+            By which the plan grows if the request is accepted.
         promised : ResourceTimes
             Of what is promised and not done: of what has begun, that within the `horizon`, and all
-            of what waits. Of more than fills it, what fills it counts.
+            of what waits. Of more than fills it, what fills it counts. For a reservation, what is
+            promised within the horizon from its start on.
         now : Number
         weight : Number, default 1
-            Of the task.
+            Of the request.
+        advance : Number, default 0
+            After which a reservation begins.
+        all_nodes : bool, default False
+            Whether the request is given all nodes, so that it blocks them as it blocks the channel.
 
         Returns
         -------
         Number or None
-            Of the resource of which it takes most too much.
+            Of the resource of which it takes most too much. In floats, less than `FLOATING` of the
+            time is a rounding: tasks whose weights are their loads take equally much.
         """
         horizon = self.horizon
         if not horizon:
             return None
         span = max(now - self._forecast[0].arrival, horizon / HORIZON)
-        over = []
-        for times, time, busy in zip(self._sorted, required, promised, strict=True):
+        over: list[Number] = []
+        exclusive = (True, all_nodes)
+        for demands, time, busy, whole in zip(
+            self._sorted, required, promised, exclusive, strict=True
+        ):
             capacity = span * (TARGET_UTILIZATION - min(busy, horizon) / horizon)
-            critical = critical_time(times, capacity)
-            if critical is not None and time > critical * weight:
-                over.append(time - critical * weight)
+            most = [critical_time(demands, capacity, advance, horizon)]
+            if whole:
+                most.append(critical_block(demands, time, weight, span))
+            least = time * (1 - FLOATING) if isinstance(time, float) else time
+            over += [
+                time - one * weight for one in most if one is not None and least > one * weight
+            ]
         return max(over, default=None)
 
 
-def critical_time(times: list[tuple[Number, Number]], capacity: Number) -> Number | None:
-    """Return what the task that the fluid program accepts in part takes for a unit of weight.
+def per_weight(time: Number, weight: Number) -> Number:
+    """Return a time for a unit of weight."""
+    return time if weight == 1 else time / weight
+
+
+def critical_time(
+    demands: Iterable[Demand], capacity: Number, advance: Number = 0, horizon: Number = 0
+) -> Number | None:
+    """Return what the request that the fluid program accepts in part takes for a unit of weight.
 
     Its reciprocal is the optimal dual value of the capacity.
 
     Parameters
     ----------
-    times : list of tuple of (Number, Number)
-        What each task takes of the resource for a unit of its weight, ascending, and in all.
+    demands : iterable of Demand
+        Of the forecast, ascending.
     capacity : Number
+    advance : Number, default 0
+        After which what is asked for now begins.
+    horizon : Number, optional
+        From then on, positive where there are reservations. Those that are requested earlier, for
+        the same time, are still to come only in the last part of it.
 
     Returns
     -------
     Number or None
-        None if the program accepts all tasks.
+        None if the program accepts all requests.
 
     Examples
     --------
-    >>> times = [(1, 1), (2, 4), (3, 3), (4, 4)]  # the weight of the second is 2
-    >>> critical_time(times, 4), critical_time(times, 5), critical_time(times, 12)
+    >>> demands = [Demand(1, 1), Demand(2, 4), Demand(3, 3)]  # the weight of the second is 2
+    >>> critical_time(demands, 4), critical_time(demands, 5), critical_time(demands, 8)
     (2, 3, None)
     """
     total: Number = 0
-    for per_weight, time in times:
+    for weighted, time, ahead, _, _ in demands:
+        if ahead > advance:
+            time *= max(horizon - (ahead - advance), 0) / horizon
         total += time
         if total > capacity:
-            return per_weight
+            return weighted
     return None
+
+
+def critical_block(
+    demands: Iterable[Demand], time: Number, weight: Number, span: Number
+) -> Number | None:
+    """Return the time for a unit of weight above which a request blocks more than its weight.
+
+    Parameters
+    ----------
+    demands : iterable of Demand
+        Of the forecast, ascending.
+    time : Number
+        For which the request has the resource, and no other has it.
+    weight : Number
+        Of the request.
+    span : Number
+        In which the forecast arrived.
+
+    Returns
+    -------
+    Number or None
+        None if it blocks nothing that takes less for a unit of weight.
+
+    Examples
+    --------
+    In each time unit a request of one quarter arrives, which can wait for one. In 6 units 5 of them
+    are too early, of which one server would serve 4.14. So long may take a request of weight 5, but
+    none of weight 4:
+
+    >>> demands = [Demand(Fraction(1, 4), Fraction(1, 4), 0, 1, 1)] * 100
+    >>> [6 > critical_block(demands, 6, weight, 100) * weight for weight in (4, 5)]
+    [True, False]
+    """
+    lost: Number = 0
+    load: Number = 0
+    own = per_weight(time, weight)
+    for weighted, needed, _, slack, value in demands:
+        if weighted >= own:
+            break
+        if needed and 0 <= slack < time:
+            early = time - slack
+            lost += value * early
+            load += needed * early
+    return (span * time + load) / lost if lost else None

@@ -105,7 +105,8 @@ class PricedQueue(PlannedQueue):
         before, after = self._times_of(self.waiting[at:]), self._times_of(plan)
         required = ResourceTimes(after.channel - before.channel, after.nodes - before.nodes)
         promised = self._promised(new.arrival, horizon)
-        over = self.prices.excess(required, promised, new.arrival, new.weight)
+        all_nodes = self.algorithm.assignment == "an"
+        over = self.prices.excess(required, promised, new.arrival, new.weight, all_nodes=all_nodes)
         return found if over is None else Rejection(new, DeadlineMiss(over, "price"))
 
     def _times_alone(self, task: QueuedTask) -> ResourceTimes:

@@ -122,13 +122,17 @@ def plain_forecast_task(task: ForecastTask) -> PlainData:
         "channel": plain_number(task.times.channel),
         "nodes": plain_number(task.times.nodes),
     }
+    if task.advance is not None:
+        data["advance"] = plain_number(task.advance)
     return data | _plain_weight(task.weight)
 
 
 def forecast_task(saved: SavedForecastTask, cast: NumberField) -> ForecastTask:
     """Return a task of a forecast in the numbers that its prices are computed in."""
     times = ResourceTimes(cast(saved.channel), cast(saved.nodes))
-    return ForecastTask(cast(saved.arrival), cast(saved.deadline), times, cast(saved.weight))
+    advance = None if saved.advance is None else cast(saved.advance)
+    arrival, deadline = cast(saved.arrival), cast(saved.deadline)
+    return ForecastTask(arrival, deadline, times, cast(saved.weight), advance)
 
 
 def _plain_weight(weight: Number) -> PlainData:

@@ -111,13 +111,14 @@ class SavedPlanner(Record):
 
 @dataclass(frozen=True, slots=True)
 class SavedForecastTask(Record):
-    """A task of the forecast of bid prices; what it takes of the channel and of the nodes."""
+    """A task or a reservation of the forecast of bid prices, and what it takes of the resources."""
 
     arrival: NonNegative
     deadline: NonNegative
     channel: NonNegative
     nodes: NonNegative
     weight: Positive = 1
+    advance: NonNegative | None = None
 
 
 @dataclass(frozen=True, slots=True)

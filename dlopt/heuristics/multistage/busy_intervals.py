@@ -42,6 +42,13 @@ class ReservationRequest(NamedTuple):
     io_end: Number
     end: Number
     nodes: int | tuple[int, ...]
+    promised: bool = False
+    """Whether it must not be refused: it is mandatory, or was promised before."""
+
+    @property
+    def node_count(self) -> int:
+        """How many nodes it asks for."""
+        return self.nodes if isinstance(self.nodes, int) else len(self.nodes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,10 +170,9 @@ def select_nodes(state: NodeState, request: ReservationRequest) -> tuple[int, ..
         request.nodes if isinstance(request.nodes, tuple) else range(len(state.nodes) - 1, -1, -1)
     )
     free = [node for node in asked if not state.node_busy(node, request.start, request.end)]
-    count = len(request.nodes) if isinstance(request.nodes, tuple) else request.nodes
-    if len(free) < count:
+    if len(free) < request.node_count:
         return None
-    return tuple(free) if named else tuple(sorted(free[:count]))
+    return tuple(free) if named else tuple(sorted(free[: request.node_count]))
 
 
 def first_free(busy: list[Number], instant: Number) -> Number:

@@ -68,7 +68,8 @@ class NegotiatingReservationEngine(ReservationEngine):
         Notes
         -----
         Each is accepted by the algorithm's own test. The number of nodes is always ``least``; so
-        are start and end where no task waits, and the load where none that waits is in the way.
+        are start and end where no task waits and there are no bid prices, and the load where no
+        task that waits is in the way.
         The others are found by bisection to a millionth. Complexity: a decision for each step; for
         a start or an end, one for each instant at which something begins or ends, up to a limit.
 
@@ -97,7 +98,7 @@ class NegotiatingReservationEngine(ReservationEngine):
             if accepts(task):
                 return ()
             instants = frozenset(self._instants(planning))
-            proven = not planning.planner.state(self.now).tasks
+            proven = self._prices is None and not planning.planner.state(self.now).tasks
             offers = ReservationOffers(self._in_own_numbers(task), accepts, instants, proven)
             return ranked(tuple(offers.all()), k)
 

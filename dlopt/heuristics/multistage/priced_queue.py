@@ -1,13 +1,16 @@
-"""Bid-price control around reservations: tasks that fit are rejected if they cost too much.
+"""Bid-price control of tasks and reservations: what fits is rejected if it costs too much.
 
-As `dlopt.heuristics.admission.priced_queue`: a task is accepted only if it passes the admission
-test of `multi-stage`, and the bid prices of `dlopt.heuristics.admission.bid_prices`. The first test
-makes the algorithm sound, whatever the prices are. They depend on arrivals until now alone.
+As `dlopt.heuristics.admission.priced_queue`: a task or a reservation is accepted only if it passes
+the admission test of `multi-stage`, and the bid prices of `dlopt.heuristics.admission.bid_prices`.
+The first test makes the algorithm sound, whatever the prices are. They depend on arrivals until now
+alone.
 
 Plans have no set-up times, and no node waits within a chunk. So a task of load ``sigma`` takes
 ``sigma tau`` of the channel and ``sigma (tau + chi)`` of the nodes, however it is divided, and so
-much the plan grows by it. Reservations have no price: they are accepted as by `multi-stage`. What
-they hold of channel and nodes within the horizon of the prices is capacity that is not there.
+much the plan grows by it. A reservation takes the channel for its I/O, and each of its nodes for
+its window; its weight is 1. Both are in one forecast. What is promised within the horizon of the
+prices is capacity that is not there: from now on for a task, from its start on for a reservation.
+A mandatory reservation is not refused for its price, and is no part of the forecast.
 """
 
 from __future__ import annotations
@@ -17,7 +20,8 @@ from collections.abc import Sequence
 from dlopt.arithmetic import Number
 from dlopt.heuristics.admission.bid_prices import BidPrices, ForecastTask, ResourceTimes
 from dlopt.heuristics.admission.records import DeadlineMiss, QueuedTask, Rejection
-from dlopt.heuristics.multistage.queue import MultiStageQueue, Replanning
+from dlopt.heuristics.multistage.busy_intervals import ReservationRequest
+from dlopt.heuristics.multistage.queue import FoundNodes, MultiStageQueue, Refusal, Replanning
 
 
 class PricedMultiStageQueue(MultiStageQueue):
@@ -28,7 +32,8 @@ class PricedMultiStageQueue(MultiStageQueue):
     costs, ready, channel, now, reference
         See `MultiStageQueue`.
     prices : BidPrices, optional
-        Every task that is tried is added to their forecast. By default that is empty.
+        Every task and every reservation that is tried is added to their forecast. By default that
+        is empty.
 
     Notes
     -----
@@ -81,6 +86,15 @@ class PricedMultiStageQueue(MultiStageQueue):
             self.prices.observe(ForecastTask(new.arrival, relative, times, new.weight))
         return refused
 
+    def reserve(self, request: ReservationRequest, now: Number) -> Refusal | tuple[int, ...]:
+        """Reserve nodes, or return why not; in either case forecast with the reservation."""
+        found = super().reserve(request, now)
+        if self._node_count and not request.promised:
+            times = self._reserved_times(request)
+            length, advance = request.end - request.start, request.start - now
+            self.prices.observe(ForecastTask(now, length, times, advance=advance))
+        return found
+
     def _find_plan(self, new: QueuedTask) -> Replanning | Rejection:
         """Return a plan with a task that arrives now; one that takes too much is rejected."""
         found, horizon = super()._find_plan(new), self.prices.horizon
@@ -89,6 +103,16 @@ class PricedMultiStageQueue(MultiStageQueue):
         promised = self._promised(found.begun, new.arrival, new.arrival + horizon)
         over = self.prices.excess(self._times_of(new.load), promised, new.arrival, new.weight)
         return found if over is None else Rejection(new, DeadlineMiss(over, "price"))
+
+    def _find_nodes(self, request: ReservationRequest, now: Number) -> FoundNodes | Refusal:
+        """Return nodes for a reservation; one that takes too much is refused."""
+        found, horizon = super()._find_nodes(request, now), self.prices.horizon
+        if isinstance(found, Refusal) or request.promised or not horizon:
+            return found
+        start, required = request.start, self._reserved_times(request)
+        promised = self._promised(len(self.waiting), start, start + horizon)
+        over = self.prices.excess(required, promised, now, advance=start - now)
+        return found if over is None else Refusal("price")
 
     @property
     def _node_count(self) -> int:
@@ -99,8 +123,16 @@ class PricedMultiStageQueue(MultiStageQueue):
         tau, chi = self._costs
         return ResourceTimes(load * tau, load * (tau + chi) / self._node_count)
 
+    def _reserved_times(self, request: ReservationRequest) -> ResourceTimes:
+        """Return what a reservation takes."""
+        node_time = (request.end - request.start) * request.node_count
+        return ResourceTimes(request.io_end - request.start, node_time / self._node_count)
+
     def _promised(self, begun: int, now: Number, end: Number) -> ResourceTimes:
-        """Return what is promised: until an instant what is reserved or begun, and what waits."""
+        """Return what is promised: until an instant what is reserved or begun, and what waits.
+
+        `begun` is the number of tasks of the queue of which the former counts.
+        """
         channel, nodes = self.committed_state.busy_times(now, end)
         for planned in self.waiting[:begun]:
             for chunk in planned.chunks:

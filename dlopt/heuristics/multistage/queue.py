@@ -72,9 +72,9 @@ class FoundNodes(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """Why a reservation is refused: nodes, the channel, or a task that would miss."""
+    """Why a reservation is refused: nodes, the channel, its price, or a task that would miss."""
 
-    because: Literal["nodes", "channel", "task"]
+    because: Literal["nodes", "channel", "task", "price"]
     missed: str | None = None
 
 

@@ -129,7 +129,7 @@ class ReservationEngine(SavableStream[ReservationSnapshot]):
         if window.end > now:
             ahead = window._replace(start=max(window.start, now), io_end=max(window.io_end, now))
             planning = self._present_planning()
-            found = search_nodes(planning, reservation, ahead, now, asked=False)
+            found = search_nodes(planning, reservation, ahead, now, asked=False, promised=True)
         grant = self._grant(reservation, min(self._cast(reservation.arrival), now), found)
         if isinstance(found, Refusal):
             raise self._promise_error("promised", reservation, grant, now)
@@ -269,16 +269,23 @@ class ReservationEngine(SavableStream[ReservationSnapshot]):
 
 
 def search_nodes(
-    planning: Planning, reservation: Reservation, window: ReservedWindow, at: Number, *, asked: bool
+    planning: Planning,
+    reservation: Reservation,
+    window: ReservedWindow,
+    at: Number,
+    *,
+    asked: bool,
+    promised: bool = False,
 ) -> tuple[int, ...] | Refusal:
     """Let a planner reserve nodes, or only say which it would; it numbers nodes in its own way."""
+    promised = promised or reservation.mandatory
     nodes = reservation.nodes
     if not isinstance(nodes, int):
         index = {node: place for place, node in enumerate(planning.nodes)}
         if not index.keys() >= set(nodes):
             return Refusal("nodes")
         nodes = tuple(index[node] for node in nodes)
-    request = ReservationRequest(window.start, window.io_end, window.end, nodes)
+    request = ReservationRequest(window.start, window.io_end, window.end, nodes, promised)
     decide = planning.planner.find_nodes if asked else planning.planner.reserve
     found: tuple[int, ...] | Refusal = decide(request, at)
     if isinstance(found, Refusal):

@@ -31,8 +31,8 @@ class ReservationOffers:
     instants : iterable of Number
         When something that is promised or sent begins or ends.
     proven : bool
-        Whether decisions change at these instants alone: there is no task that could be planned
-        again around the reservation.
+        Whether decisions change at these instants alone: there are no bid prices, and there is no
+        task that could be planned again around the reservation.
 
     Examples
     --------

@@ -202,8 +202,9 @@ class Grant(Record):
         When it was decided.
     nodes : tuple of int
         Which it gets, if it is accepted.
-    conflict : {"nodes", "channel", "task"}, optional
-        Of a refusal: too few nodes are free, the channel is not, or a task would miss.
+    conflict : {"nodes", "channel", "task", "price"}, optional
+        Of a refusal: too few nodes are free, the channel is not, a task would miss, or bid prices
+        are too high.
     missed : str, optional
         The task that would miss.
     """
@@ -214,7 +215,7 @@ class Grant(Record):
     accepted: bool
     at: Number
     nodes: tuple[int, ...] = ()
-    conflict: Literal["nodes", "channel", "task"] | None = None
+    conflict: Literal["nodes", "channel", "task", "price"] | None = None
     missed: str | None = None
 
     @property
@@ -226,6 +227,7 @@ class Grant(Record):
             "nodes": "too few of its nodes are free",
             "channel": "the channel is not free",
             "task": f"task {self.missed} would miss its deadline",
+            "price": "it takes more time than the bid prices allow",
         }
         return "refused" if self.conflict is None else words[self.conflict]
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from dlopt.heuristics.admission import bid_prices
 from dlopt.heuristics.admission.bid_prices import (
     BidPrices,
+    Demand,
     ForecastTask,
     ResourceTimes,
     critical_time,
@@ -21,16 +22,17 @@ F = Fraction
 def weighted_times(draw):
     """Return what tasks take for a unit of weight, ascending, and in all."""
     pairs = draw(st.lists(st.tuples(st.integers(1, 9), st.integers(1, 4)), min_size=1, max_size=9))
-    return sorted((F(time, weight), time) for time, weight in pairs)
+    return sorted(Demand(F(time, weight), time) for time, weight in pairs)
 
 
 IDLE = ResourceTimes(0, 0)
+QUARTER = F(1, 4)
 
 
 def most_accepted(needed, capacity):
     """Return the optimum of the fluid program: the cheapest tasks, the last of them in part."""
     weight, left = F(0), F(capacity)
-    for per_weight, time in needed:
+    for per_weight, time, *_ in needed:
         share = min(F(1), left / time)
         weight, left = weight + share * time / per_weight, left - share * time
     return weight
@@ -41,9 +43,9 @@ def test_the_price_is_an_optimal_dual_value(needed, capacity):
     """Weak duality bounds the optimum for every price; for this one with equality."""
     critical = critical_time(needed, capacity)
     price = 0 if critical is None else 1 / critical
-    values = (max(0, time / per_weight - price * time) for per_weight, time in needed)
+    values = (max(0, time / per_weight - price * time) for per_weight, time, *_ in needed)
     assert price * capacity + sum(values) == most_accepted(needed, capacity)
-    assert (critical is None) == (sum(time for _, time in needed) <= capacity)
+    assert (critical is None) == (sum(one.time for one in needed) <= capacity)
 
 
 @given(weighted_times(), st.integers(-9, 50), st.integers(0, 9))
@@ -122,6 +124,73 @@ def test_a_heavy_task_may_take_more():
     assert light.excess(ResourceTimes(3, 0), IDLE, F(40)) is None
 
 
+def urgent(*, channel=QUARTER, nodes=QUARTER, deadline=1 + QUARTER, weight=1):
+    """Return prices after 40 tasks that can wait for 1, one in each time unit."""
+    prices = BidPrices()
+    for arrival in range(40):
+        times = ResourceTimes(F(channel), F(nodes))
+        prices.observe(ForecastTask(F(arrival), F(deadline), times, F(weight)))
+    return prices
+
+
+def test_what_cannot_wait_is_blocked():
+    """Of the 5 that are too early one server serves 5 / (1 + 5 / 4 / 6) = 120 / 29."""
+    block = ResourceTimes(F(6), F(0))
+    over = [urgent().excess(block, IDLE, F(40), F(weight)) for weight in (4, F(120, 29), 5)]
+    assert over == [6 - 4 * 6 / F(120, 29), None, None]
+    assert urgent(weight=2).excess(block, IDLE, F(40), F(8)) == over[0]
+    assert urgent().excess(ResourceTimes(F(1), F(1)), IDLE, F(40)) is None  # they can wait
+
+
+def test_only_the_channel_is_blocked_unless_a_task_has_all_nodes():
+    asked = ResourceTimes(F(0), F(6))
+    assert urgent().excess(asked, IDLE, F(40)) is None
+    assert urgent().excess(asked, IDLE, F(40), all_nodes=True) == 6 - 6 / F(120, 29)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        urgent(channel=0),  # they do not need it
+        urgent(deadline=F(1, 5)),  # they are late anyway
+        urgent(channel=6, deadline=7),  # they take as much
+    ],
+)
+def test_what_is_not_lost_is_not_counted(other):
+    assert other.excess(ResourceTimes(F(6), F(0)), IDLE, F(40)) is None
+
+
+@pytest.mark.parametrize(("advance", "lost"), [(0, True), (4, True), (6, False)])
+def test_a_reservation_is_blocked_only_before_it_is_requested(advance, lost):
+    prices = BidPrices()
+    for arrival in range(40):
+        times = ResourceTimes(F(1, 4), F(0))
+        prices.observe(ForecastTask(F(arrival), F(1, 4), times, advance=F(advance)))
+    over = prices.excess(ResourceTimes(F(6), F(0)), IDLE, F(40), F(1))
+    assert (over is not None) is lost
+
+
+@pytest.mark.parametrize(
+    ("advance", "starts", "accepted"),
+    [
+        (0, 0, False),  # 40 of 28 are asked for
+        (2, 0, False),  # within the horizon of 8 three quarters are still to come: 30
+        (3, 0, True),  # five eighths: 25
+        (9, 0, True),  # all of them are promises, or were refused
+        (3, 1, False),  # where they begin later more of them are to come
+        (9, 4, True),
+        (9, 9, False),
+    ],
+)
+def test_reservations_are_forecast_as_far_as_they_are_still_to_come(advance, starts, accepted):
+    prices = BidPrices()
+    for arrival in range(20):
+        times = ResourceTimes(F(0), F(2))
+        prices.observe(ForecastTask(F(arrival), F(10), times, advance=F(advance)))
+    over = prices.excess(ResourceTimes(F(0), F(3)), IDLE, F(20), advance=F(starts))
+    assert over == (None if accepted else 1)
+
+
 @given(st.lists(st.tuples(st.integers(1, 9), st.integers(1, 4)), min_size=12, max_size=20))
 def test_prices_do_not_depend_on_the_unit_of_weight(tasks):
     plain, scaled = BidPrices(), BidPrices()
@@ -132,6 +201,19 @@ def test_prices_do_not_depend_on_the_unit_of_weight(tasks):
     for needed in (1, 4, 9):
         asked, now = ResourceTimes(F(needed), F(needed)), F(len(tasks))
         assert plain.excess(asked, IDLE, now, F(2)) == scaled.excess(asked, IDLE, now, F(14))
+
+
+def test_nothing_is_rejected_for_a_rounding():
+    """Where weights are loads, all take the same for a unit of weight, but for the last digit."""
+    prices = BidPrices()
+    loads = [0.1 + 0.37 * number for number in range(60)]
+    for arrival, load in enumerate(loads):
+        times = ResourceTimes(load * 0.7, load * 7.7 / 3)
+        prices.observe(ForecastTask(float(arrival), 9.0, times, load))
+    assert sum(loads) * 0.7 > 60 * 7 / 5  # there is a price
+    for load in loads:
+        times = ResourceTimes(load * 0.7, load * 7.7 / 3)
+        assert prices.excess(times, IDLE, 60.0, load) is None
 
 
 def test_the_oldest_arrivals_are_removed(monkeypatch):

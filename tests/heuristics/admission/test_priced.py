@@ -62,17 +62,22 @@ def used(places, now):
     )
 
 
-def is_affordable(seen, promised, required, now):
-    """Return what the prices of one resource decide, from the definition of the fluid program.
+def is_affordable(seen, promised, required, now, *, exclusive):
+    """Return what the prices of one resource decide, from their definition.
 
-    A task is rejected if the tasks that take less exceed the capacity that is left.
+    A task is rejected if the tasks that take less exceed the capacity that is left, or if more of
+    them than one are expected to be late while the task has the resource for itself.
     """
     if len(seen) < 10:
         return True
-    mean = sum(deadline for _, deadline, _ in seen) / len(seen)
+    mean = sum(deadline for _, deadline, _, _ in seen) / len(seen)
     span, horizon = max(now - seen[0][0], mean), F(4, 5) * mean
     left = span * (F(7, 5) - min(promised, horizon) / horizon)
-    return sum(time for _, _, time in seen if time < required) <= left
+    less = [(time, slack) for _, _, time, slack in seen if time < required]
+    late = [(time, (required - slack) / span) for time, slack in less if 0 <= slack < required]
+    load = sum(time * expected for time, expected in late) / required if late else 0
+    blocked = sum(expected for _, expected in late) / (1 + load)
+    return sum(time for time, _ in less) <= left and not (exclusive and blocked > 1)
 
 
 @pytest.mark.parametrize("base", ["edf-opr-mn", "fifo-epr-an", "mwf-opr-mn"])
@@ -90,15 +95,19 @@ def test_prices_are_those_of_a_simple_computation(base):
                 (b / F(d), (a - b) / F(d))
                 for b, a, d in zip(before, after, (1, nodes), strict=True)
             ]
-            fits = all(is_affordable(one, *of, now) for one, of in zip(seen, share, strict=True))
+            fits = all(
+                is_affordable(one, *of, now, exclusive=whole)
+                for one, of, whole in zip(seen, share, (True, base.endswith("an")), strict=True)
+            )
             assert decision.accepted is fits
             inner = trial if fits else inner
         else:
             assert not decision.accepted
         known = alone.submit(replace(task, arrival=0)).accepted
         place = alone.placements() if known else [(None, widest(priced, task))]
-        for one, time, count in zip(seen, used(place, 0), (1, nodes), strict=True):
-            one.append((now, task.deadline, time / F(count)))
+        times = [time / F(count) for time, count in zip(used(place, 0), (1, nodes), strict=True)]
+        for one, time in zip(seen, times, strict=True):
+            one.append((now, task.deadline, time, task.deadline - max(times)))
     reasons = [decision.of for decision in priced.decisions]
     assert min(map(reasons.count, ("price", "time", None))) >= 2
 
@@ -357,6 +366,22 @@ def test_a_snapshot_that_contradicts_itself_is_refused(name):
     turned = planner | {"waiting": planner["waiting"][::-1]}
     with pytest.raises(InvalidInstanceError, match=r"waiting\[1\].rank: must not be less than"):
         Admission.restore(saved | {"planner": turned})
+
+
+def test_a_large_task_does_not_block_many_small_ones():
+    """There is time for all of them, but small ones cannot wait, and a large one takes all nodes.
+
+    A twentieth of the time is asked for by small tasks, and a fifth by large ones.
+    """
+    cluster = Cluster(2, tau=F(1, 10), chi=1)
+    small = [Task(f"small-{i}", 2 * i, F(1, 10), F(1, 2)) for i in range(200)]
+    large = [Task(f"large-{i}", F(50 * i + 25), 15, 500) for i in range(8)]
+    tasks = sorted([*small, *large], key=lambda task: task.arrival)
+    for name, lost in (("edf-opr-an", "small"), ("priced-edf-opr-an", "large")):
+        head = Admission(cluster, name)
+        rejected = [d.task for d in map(head.submit, tasks) if not d.accepted]
+        assert len(rejected) >= 5 and all(task.startswith(lost) for task in rejected)
+    assert {d.of for d in head.decisions if not d.accepted} == {"price"}
 
 
 def test_a_printed_setting_of_the_papers():
