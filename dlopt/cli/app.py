@@ -19,7 +19,7 @@ from dlopt.cli.compare import compare
 from dlopt.cli.console import out
 from dlopt.cli.falsify import falsify
 from dlopt.cli.generate import generate
-from dlopt.cli.help_texts import add_command
+from dlopt.cli.help_texts import add_command, option
 from dlopt.cli.instances import instances
 from dlopt.cli.mcp import mcp
 from dlopt.cli.methods import methods
@@ -48,9 +48,7 @@ app = typer.Typer(
 
 @app.callback(invoke_without_command=True)
 def version(
-    show: Annotated[
-        bool, typer.Option("--version", "-V", help="Print the version and exit.")
-    ] = False,
+    show: Annotated[bool, option("--version -V", "Print the version and exit.")] = False,
 ) -> None:
     """Scheduling: heuristics of published papers, checked against proven optima."""
     if show:

@@ -10,6 +10,7 @@ import typer
 
 from dlopt import aliases
 from dlopt.cli.console import Exit, err, out, read_each
+from dlopt.cli.help_texts import option
 from dlopt.cli.input_files import suggesting_shipped_names
 from dlopt.cli.instance_options import instance_paths
 from dlopt.cli.json_output import print_result
@@ -44,18 +45,15 @@ _MAX_FAILURES = 10
 
 Times = Annotated[
     list[float] | None,
-    typer.Option(
-        "--time-limit",
-        metavar="S",
-        help="Time limit of a run, in seconds; each of several limits makes a run.",
+    option(
+        "--time-limit S", "Time limit of a run, in seconds; each of several limits makes a run."
     ),
 ]
 Works = Annotated[
     list[int] | None,
-    typer.Option(
-        "--work",
-        metavar="N",
-        help="Deterministic limit: branch-and-bound nodes or iterations; each of several limits "
+    option(
+        "--work N",
+        "Deterministic limit: branch-and-bound nodes or iterations; each of several limits "
         "makes a run.",
     ),
 ]
@@ -73,24 +71,13 @@ def batch(
     ],
     write_to: Annotated[
         Path,
-        typer.Option(
-            "--out",
-            "-o",
-            metavar="FILE.jsonl",
-            callback=writable,
-            help="File to which records are appended.",
-        ),
+        option("--out -o FILE.jsonl", "File to which records are appended.", callback=writable),
     ],
     methods: Methods = None,
     literal: Literal = False,
     objectives: Annotated[
         list[str] | None,
-        typer.Option(
-            "--objective",
-            metavar="O",
-            help="Objective, or `all`; may be repeated.",
-            show_default="that of each instance",
-        ),
+        option("--objective O", "Objective, or `all`; may be repeated.", "that of each instance"),
     ] = None,
     settings: MethodSettings = None,
     time_limits: Times = None,
@@ -100,68 +87,41 @@ def batch(
     threads: Threads = 1,
     seeds: Annotated[
         list[int] | None,
-        typer.Option(
-            "--seed",
-            metavar="N",
-            help="Seed of random numbers; each of several seeds makes a run.",
-            show_default="0",
-        ),
+        option("--seed N", "Seed of random numbers; each of several seeds makes a run.", "0"),
     ] = None,
     exact_numbers: Exactly = False,
     float_numbers: Floating = False,
     hard_timeout: Annotated[
         float | None,
-        typer.Option(
-            "--hard-timeout",
-            metavar="S",
-            help="Seconds after which the process of a run is killed.",
-            show_default="twice the time limit, plus 60",
+        option(
+            "--hard-timeout S",
+            "Seconds after which the process of a run is killed.",
+            "twice the time limit, plus 60",
         ),
     ] = None,
     kill_after: Annotated[float | None, typer.Option("--kill-after", hidden=True)] = None,
-    memory: Annotated[
-        int | None,
-        typer.Option("--memory", metavar="MB", help="Memory limit of each worker."),
-    ] = None,
+    memory: Annotated[int | None, option("--memory MB", "Memory limit of each worker.")] = None,
     workers: Annotated[
-        int | None,
-        typer.Option(
-            "--workers",
-            metavar="N",
-            help="Number of worker processes.",
-            show_default="one for each processor",
-        ),
+        int | None, option("--workers N", "Number of worker processes.", "one for each processor")
     ] = None,
     executor: Annotated[
-        str,
-        typer.Option(
-            "--executor",
-            metavar="E",
-            help="Where runs are executed: processes or dask://HOST:PORT.",
-        ),
+        str, option("--executor E", "Where runs are executed: processes or dask://HOST:PORT.")
     ] = "processes",
     pictures: Annotated[
         Path | None,
-        typer.Option(
-            "--pictures",
-            metavar="FOLDER",
-            callback=drawable_folder,
-            help="Draw the plans into this folder.",
-        ),
+        option("--pictures FOLDER", "Draw the plans into this folder.", callback=drawable_folder),
     ] = None,
     certificates: Annotated[
         Path | None,
-        typer.Option(
-            "--certificates",
-            metavar="FOLDER",
+        option(
+            "--certificates FOLDER",
+            "Write the certificates of bounds into this folder, checked.",
             callback=writable_folder,
-            help="Write the certificates of bounds into this folder, checked.",
         ),
     ] = None,
     imports: Imports = None,
     retry: Annotated[
-        bool,
-        typer.Option("--retry", help="Repeat runs that failed, crashed or exceeded a hard limit."),
+        bool, option("--retry", "Repeat runs that failed, crashed or exceeded a hard limit.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:

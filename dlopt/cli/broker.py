@@ -11,6 +11,7 @@ import typer
 
 from dlopt.cli.bearer_token import read_token
 from dlopt.cli.console import Exit, err, out
+from dlopt.cli.help_texts import option
 from dlopt.cli.json_output import print_result
 from dlopt.cli.options import AsJson
 from dlopt.errors import Fault, InvalidInstanceError, MissingExtraError
@@ -33,28 +34,20 @@ def broker(
     ] = None,
     domain: Annotated[
         list[str] | None,
-        typer.Option(
-            "--domain",
-            metavar="NAME=URL",
-            help="A domain: the URL of its book, http://HOST:PORT/v1/books/BOOK. Repeatable.",
+        option(
+            "--domain NAME=URL",
+            "A domain: the URL of its book, http://HOST:PORT/v1/books/BOOK. Repeatable.",
         ),
     ] = None,
     token: Annotated[
         list[str] | None,
-        typer.Option(
-            "--token", metavar="NAME=FILE", help="A file with the token of a domain. Repeatable."
-        ),
+        option("--token NAME=FILE", "A file with the token of a domain. Repeatable."),
     ] = None,
-    log: Annotated[
-        Path, typer.Option("--log", metavar="FILE", help="The log of the broker.")
-    ] = Path("dlopt-broker.db"),
+    log: Annotated[Path, option("--log FILE", "The log of the broker.")] = Path("dlopt-broker.db"),
     time_to_live: Annotated[
-        float,
-        typer.Option("--ttl", metavar="S", min=1.0, help="Time to live of holds, in seconds."),
+        float, option("--ttl S", "Time to live of holds, in seconds.", min=1.0)
     ] = 30.0,
-    cancel: Annotated[
-        str | None, typer.Option("--cancel", metavar="ID", help="Take back a request.")
-    ] = None,
+    cancel: Annotated[str | None, option("--cancel ID", "Take back a request.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Reserve windows at several services: at all of them or at none.

@@ -11,6 +11,7 @@ import typer
 
 from dlopt.arithmetic import EXACT, is_exact
 from dlopt.cli.console import Exit, out
+from dlopt.cli.help_texts import option
 from dlopt.cli.input_files import STANDARD, read_instance, read_plan, require_one_standard_input
 from dlopt.cli.instance_options import InstanceFile, ResultFile
 from dlopt.cli.json_output import print_result
@@ -29,20 +30,15 @@ def check(
     result_file: ResultFile,
     tolerance: Annotated[
         float | None,
-        typer.Option(
-            "--tolerance",
-            metavar="R",
-            help="Relative tolerance; 0 is exact.",
-            show_default="that of the result; of your own plan 0, or 1e-9 for instances in floats",
+        option(
+            "--tolerance R",
+            "Relative tolerance; 0 is exact.",
+            "that of the result; of your own plan 0, or 1e-9 for instances in floats",
         ),
     ] = None,
     certificate: Annotated[
         Path | None,
-        typer.Option(
-            "--certificate",
-            metavar="FILE",
-            help="VIPR certificate of the result's bound, verified too.",
-        ),
+        option("--certificate FILE", "VIPR certificate of the result's bound, verified too."),
     ] = None,
     exact_numbers: Exactly = False,
     float_numbers: Floating = False,

@@ -9,7 +9,7 @@ import typer
 
 from dlopt.cli import conversions
 from dlopt.cli.convert_deprecated import ConvertGroup
-from dlopt.cli.help_texts import add_command
+from dlopt.cli.help_texts import add_command, option
 from dlopt.cli.input_files import path_of
 from dlopt.cli.json_output import write_instance
 from dlopt.cli.options import AsJson, Exactly, Out, Seed
@@ -32,9 +32,7 @@ File = Annotated[
 ]
 Deadline = Annotated[
     str | None,
-    typer.Option(
-        "--deadline", metavar="D", help="Absolute deadline of the graph, which arrives at 0.",
-    ),
+    option("--deadline D", "Absolute deadline of the graph, which arrives at 0.")
 ]  # fmt: skip
 
 
@@ -43,177 +41,110 @@ def swf(
     file: File,
     to: Annotated[
         str,
-        typer.Option(
-            "--to",
-            metavar="STEM",
-            help="Problem type to convert to: iit, admission, multistage or coreservation.",
+        option(
+            "--to STEM", "Problem type to convert to: iit, admission, multistage or coreservation."
         ),
     ],
     machines: Annotated[
-        int | None,
-        typer.Option(
-            "--machines",
-            metavar="N",
-            help="Number of nodes or machines.",
-            show_default="from the file",
-        ),
+        int | None, option("--machines N", "Number of nodes or machines.", "from the file")
     ] = None,
     at: Annotated[
-        str | None,
-        typer.Option(
-            "--at",
-            metavar="T",
-            help="Instant of the log; required for iit.",
-            show_default="first job",
-        ),
+        str | None, option("--at T", "Instant of the log; required for iit.", "first job")
     ] = None,
     span: Annotated[
         str | None,
-        typer.Option(
-            "--span",
-            metavar="S",
-            help="Length of the arrival window of jobs (all but iit).",
-            show_default="to the end",
-        ),
+        option("--span S", "Length of the arrival window of jobs (all but iit).", "to the end"),
     ] = None,
     first: Annotated[
-        int | None,
-        typer.Option(
-            "--first",
-            metavar="N",
-            help="Only the first N usable jobs (all but iit).",
-            show_default="all",
-        ),
+        int | None, option("--first N", "Only the first N usable jobs (all but iit).", "all")
     ] = None,
     tau: Annotated[
-        str | None,
-        typer.Option(
-            "--tau",
-            metavar="X",
-            help="Unit transmission time of the log's cluster.",
-            show_default="1",
-        ),
+        str | None, option("--tau X", "Unit transmission time of the log's cluster.", "1")
     ] = None,
     chi: Annotated[
-        str | None,
-        typer.Option(
-            "--chi",
-            metavar="X",
-            help="Unit processing time of the log's cluster.",
-            show_default="100",
-        ),
+        str | None, option("--chi X", "Unit processing time of the log's cluster.", "100")
     ] = None,
     theta_cm: Annotated[
-        str | None,
-        typer.Option(
-            "--theta-cm", metavar="X", help="Set-up time of a transmission.", show_default="0"
-        ),
+        str | None, option("--theta-cm X", "Set-up time of a transmission.", "0")
     ] = None,
     theta_cp: Annotated[
-        str | None,
-        typer.Option(
-            "--theta-cp", metavar="X", help="Set-up time of a computation.", show_default="0"
-        ),
+        str | None, option("--theta-cp X", "Set-up time of a computation.", "0")
     ] = None,
-    load: Annotated[
-        str | None,
-        typer.Option("--load", metavar="X", help="Load to partition; required for iit."),
-    ] = None,
+    load: Annotated[str | None, option("--load X", "Load to partition; required for iit.")] = None,
     deadline: Annotated[
-        str | None,
-        typer.Option("--deadline", metavar="D", help="Deadline, relative to --at (iit)."),
+        str | None, option("--deadline D", "Deadline, relative to --at (iit).")
     ] = None,
     starts: Annotated[
         str | None,
-        typer.Option(
-            "--starts",
-            metavar="RULE",
-            help="When jobs start: as recorded, first come first served (fcfs; iit), or as "
+        option(
+            "--starts RULE",
+            "When jobs start: as recorded, first come first served (fcfs; iit), or as "
             "submitted (coreservation).",
-            show_default="recorded",
+            "recorded",
         ),
     ] = None,
     deadline_rule: Annotated[
         str | None,
-        typer.Option(
-            "--deadline-rule",
-            metavar="RULE",
-            help="Deadlines are a multiple of the execution time on as many nodes as the job had "
+        option(
+            "--deadline-rule RULE",
+            "Deadlines are a multiple of the execution time on as many nodes as the job had "
             "(execution), or of the requested run time (requested).",
-            show_default="execution",
+            "execution",
         ),
     ] = None,
     deadline_factor: Annotated[
         str | None,
-        typer.Option(
-            "--deadline-factor",
-            metavar="F",
-            help="Factor by which the time of --deadline-rule is multiplied.",
-            show_default="2",
+        option(
+            "--deadline-factor F", "Factor by which the time of --deadline-rule is multiplied.", "2"
         ),
     ] = None,
     reserve_fraction: Annotated[
         str | None,
-        typer.Option(
-            "--reserve-fraction",
-            metavar="F",
-            help="Fraction of jobs that become reservations (multistage).",
-            show_default="0.3",
+        option(
+            "--reserve-fraction F", "Fraction of jobs that become reservations (multistage).", "0.3"
         ),
     ] = None,
     advance: Annotated[
         str | None,
-        typer.Option(
-            "--advance",
-            metavar="T",
-            help="Lead time of reservations (multistage): seconds, or X/lambda, mean "
+        option(
+            "--advance T",
+            "Lead time of reservations (multistage): seconds, or X/lambda, mean "
             "inter-arrival times.",
-            show_default="0",
+            "0",
         ),
     ] = None,
     machine_size: Annotated[
         str | None,
-        typer.Option(
-            "--machine-size",
-            metavar="N",
-            help="Processors of each machine (coreservation).",
-            show_default="those of the log, in equal parts",
+        option(
+            "--machine-size N",
+            "Processors of each machine (coreservation).",
+            "those of the log, in equal parts",
         ),
     ] = None,
     durations: Annotated[
         str | None,
-        typer.Option(
-            "--durations",
-            metavar="RULE",
-            help="Duration of requests: actual run time (run) or requested time (requested).",
-            show_default="run",
+        option(
+            "--durations RULE",
+            "Duration of requests: actual run time (run) or requested time (requested).",
+            "run",
         ),
     ] = None,
     priority: Annotated[
         str | None,
-        typer.Option(
-            "--priority",
-            metavar="RULE",
-            help="Equal total priority of each job (equal), user or queue (coreservation).",
-            show_default="equal",
+        option(
+            "--priority RULE",
+            "Equal total priority of each job (equal), user or queue (coreservation).",
+            "equal",
         ),
     ] = None,
     least: Annotated[
         str | None,
-        typer.Option(
-            "--least",
-            metavar="F",
-            help="Smallest accepted fraction of the requested CPU (coreservation).",
-            show_default="1",
+        option(
+            "--least F", "Smallest accepted fraction of the requested CPU (coreservation).", "1"
         ),
     ] = None,
     batch: Annotated[
-        str | None,
-        typer.Option(
-            "--batch",
-            metavar="T",
-            help="Interval between decisions on requests (coreservation).",
-        ),
+        str | None, option("--batch T", "Interval between decisions on requests (coreservation).")
     ] = None,
     seed: Seed = 0,
     write_to: Out = None,
@@ -235,30 +166,16 @@ def swf(
 def bins(
     file: File,
     form: Annotated[
-        str,
-        typer.Option(
-            "--format", metavar="FORMAT", help="Format of the file: orlib, bpplib or temporal."
-        ),
+        str, option("--format FORMAT", "Format of the file: orlib, bpplib or temporal.")
     ],
-    to: Annotated[str, typer.Option("--to", metavar="STEM", help="Problem type.")] = (
-        "coreservation"
-    ),
+    to: Annotated[str, option("--to STEM", "Problem type.")] = ("coreservation"),
     machines: Annotated[
-        int | None,
-        typer.Option(
-            "--machines",
-            metavar="N",
-            help="Number of bins.",
-            show_default="as many as may be needed",
-        ),
+        int | None, option("--machines N", "Number of bins.", "as many as may be needed")
     ] = None,
     problem: Annotated[
-        str | None,
-        typer.Option(
-            "--problem", metavar="NAME", help="Name of the problem, if the file has several."
-        ),
+        str | None, option("--problem NAME", "Name of the problem, if the file has several.")
     ] = None,
-    online: Annotated[bool, typer.Option("--online", help="Decide on items one by one.")] = False,
+    online: Annotated[bool, option("--online", "Decide on items one by one.")] = False,
     write_to: Out = None,
     as_json: AsJson = False,
 ) -> None:
@@ -275,55 +192,35 @@ def graph(
     file: File,
     form: Annotated[
         str | None,
-        typer.Option(
-            "--format",
-            metavar="FORMAT",
-            help="Format of the file: stg, wfformat, dax, pegasus-dag, dot or costs.",
-            show_default="by name or content",
+        option(
+            "--format FORMAT",
+            "Format of the file: stg, wfformat, dax, pegasus-dag, dot or costs.",
+            "by name or content",
         ),
     ] = None,
-    to: Annotated[str, typer.Option("--to", metavar="STEM", help="Problem type.")] = "dag",
+    to: Annotated[str, option("--to STEM", "Problem type.")] = "dag",
     machines: Annotated[
-        int | None,
-        typer.Option(
-            "--machines", metavar="N", help="Number of machines.", show_default="from the file"
-        ),
+        int | None, option("--machines N", "Number of machines.", "from the file")
     ] = None,
     powers: Annotated[
-        str | None,
-        typer.Option(
-            "--powers", metavar="P,P,...", help="Speed of each machine.", show_default="1 each"
-        ),
+        str | None, option("--powers P,P,...", "Speed of each machine.", "1 each")
     ] = None,
     bandwidth: Annotated[
         str | None,
-        typer.Option(
-            "--bandwidth",
-            metavar="B",
-            help="Data per unit of time between two machines; required where the file has amounts "
+        option(
+            "--bandwidth B",
+            "Data per unit of time between two machines; required where the file has amounts "
             "of data (bytes).",
-            show_default="1, where the file has times",
+            "1, where the file has times",
         ),
     ] = None,
-    latency: Annotated[
-        str | None,
-        typer.Option("--latency", metavar="T", help="Latency of each transfer.", show_default="0"),
-    ] = None,
+    latency: Annotated[str | None, option("--latency T", "Latency of each transfer.", "0")] = None,
     machines_file: Annotated[
         Path | None,
-        typer.Option(
-            "--machines-file",
-            metavar="FILE",
-            help="Machines and network, as the fields of an instance.",
-        ),
+        option("--machines-file FILE", "Machines and network, as the fields of an instance."),
     ] = None,
     edges: Annotated[
-        Path | None,
-        typer.Option(
-            "--edges",
-            metavar="FILE",
-            help="Table of edges that belongs to a table of costs.",
-        ),
+        Path | None, option("--edges FILE", "Table of edges that belongs to a table of costs.")
     ] = None,
     deadline: Deadline = None,
     exact_numbers: Exactly = False,
@@ -348,7 +245,7 @@ def graph(
 
 def etc(
     file: File,
-    to: Annotated[str, typer.Option("--to", metavar="STEM", help="Problem type.")] = "bag",
+    to: Annotated[str, option("--to STEM", "Problem type.")] = "bag",
     exact_numbers: Exactly = False,
     write_to: Out = None,
     as_json: AsJson = False,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from dlopt.cli.console import Exit, err, interruptible, out, quiet_solvers
+from dlopt.cli.help_texts import option
 from dlopt.cli.json_output import print_result
 from dlopt.cli.option_values import pairs
 from dlopt.cli.options import AsJson, Goal, Imports, Seed, Settings, writable_folder
@@ -32,81 +33,41 @@ def falsify(
         ),
     ],
     seconds: Annotated[
-        float,
-        typer.Option("--seconds", metavar="S", help="Time limit of the search, in seconds."),
+        float, option("--seconds S", "Time limit of the search, in seconds.")
     ] = 60.0,
     examples: Annotated[
-        int | None,
-        typer.Option(
-            "--examples",
-            metavar="N",
-            help="Number of instances to try, instead of --seconds.",
-        ),
+        int | None, option("--examples N", "Number of instances to try, instead of --seconds.")
     ] = None,
     seed: Seed = 0,
     target: Annotated[
         str,
-        typer.Option(
-            "--target",
-            metavar="T",
-            help="Refute the claim (claim), or find the largest gap to the optimum (gap).",
+        option(
+            "--target T", "Refute the claim (claim), or find the largest gap to the optimum (gap)."
         ),
     ] = "claim",
     claim: Annotated[
-        str | None,
-        typer.Option(
-            "--claim",
-            metavar="NAME",
-            help="Claim to refute.",
-            show_default="that of `dlopt methods`",
-        ),
+        str | None, option("--claim NAME", "Claim to refute.", "that of `dlopt methods`")
     ] = None,
-    kind: Annotated[
-        str | None,
-        typer.Option(
-            "--kind", metavar="K", help="Kind of violation to look for.", show_default="any"
-        ),
-    ] = None,
+    kind: Annotated[str | None, option("--kind K", "Kind of violation to look for.", "any")] = None,
     objective: Goal = None,
     settings: Settings = None,
     imports: Imports = None,
     jobs: Annotated[
-        int,
-        typer.Option(
-            "--jobs",
-            metavar="N",
-            help="Largest number of tasks, or of requests for coreservation.",
-        ),
+        int, option("--jobs N", "Largest number of tasks, or of requests for coreservation.")
     ] = 4,
-    machines: Annotated[
-        int, typer.Option("--machines", metavar="N", help="Largest number of nodes or machines.")
-    ] = 3,
+    machines: Annotated[int, option("--machines N", "Largest number of nodes or machines.")] = 3,
     busy: Annotated[
-        bool,
-        typer.Option(
-            "--busy", help="Start every second stream with accepted tasks, else one of twelve."
-        ),
+        bool, option("--busy", "Start every second stream with accepted tasks, else one of twelve.")
     ] = False,
     plain: Annotated[
-        bool,
-        typer.Option("--plain", help="Leave out the rarer features of the instance formats."),
+        bool, option("--plain", "Leave out the rarer features of the instance formats.")
     ] = False,
     shipped: Annotated[
-        bool,
-        typer.Option("--shipped/--no-shipped", help="Try the shipped instances first."),
+        bool, option("--shipped/--no-shipped", "Try the shipped instances first.")
     ] = True,
-    floats: Annotated[
-        bool, typer.Option("--floats", help="Use floating-point numbers only.")
-    ] = False,
+    floats: Annotated[bool, option("--floats", "Use floating-point numbers only.")] = False,
     folder: Annotated[
-        Path,
-        typer.Option(
-            "--out",
-            "-o",
-            metavar="DIR",
-            callback=writable_folder,
-            help="Folder for the counterexample.",
-        ),
+        Path, option("--out -o DIR", "Folder for the counterexample.", callback=writable_folder)
     ] = Path("falsified"),
     as_json: AsJson = False,
 ) -> None:

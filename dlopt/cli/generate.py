@@ -8,6 +8,7 @@ import typer
 
 from dlopt import arithmetic
 from dlopt.cli.console import out
+from dlopt.cli.help_texts import option
 from dlopt.cli.json_output import print_result, write_instance
 from dlopt.cli.option_values import number, pairs
 from dlopt.cli.options import AsJson, Out, Seed, Settings
@@ -20,12 +21,7 @@ def generate(
     ] = None,
     family: Annotated[
         str | None,
-        typer.Option(
-            "--family",
-            metavar="F",
-            help="Family of instances.",
-            show_default="list the families and their parameters",
-        ),
+        option("--family F", "Family of instances.", "list the families and their parameters"),
     ] = None,
     seed: Seed = 0,
     settings: Settings = None,

@@ -10,6 +10,38 @@ import typer
 from typer.core import TyperCommand
 
 
+def option(
+    names: str, text: str, default: str | bool = True, *, panel: str | None = None, **more: Any
+) -> object:
+    """Return an option of a command as typer takes it.
+
+    Parameters
+    ----------
+    names : str
+        As they are typed, followed by what stands for the value, unless it is a flag.
+    text : str
+        What the help says.
+    default : str, optional
+        What the help says is meant without the option; by default, the default value if there is
+        one.
+    panel : str, optional
+        The heading under which the option stands in the help.
+    **more
+        Other arguments of `typer.Option`.
+
+    Examples
+    --------
+    >>> shown = option("--method -m M", "Admission algorithm.", "edf-iit-2")
+    >>> shown.metavar, shown.help, shown.show_default
+    ('M', 'Admission algorithm.', 'edf-iit-2')
+    """
+    words = names.split()
+    metavar = None if words[-1].startswith("-") else words.pop()
+    return typer.Option(
+        *words, metavar=metavar, help=text, show_default=default, rich_help_panel=panel, **more
+    )
+
+
 def add_command(
     app: typer.Typer,
     command: Callable[..., None],

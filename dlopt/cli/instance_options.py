@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from dlopt.cli.help_texts import option
 from dlopt.cli.input_files import with_shipped_name
 
 
@@ -36,12 +37,11 @@ ResultFile = Annotated[
 ]
 StreamFile = Annotated[
     Path | None,
-    typer.Option(
-        "--file",
-        metavar="FILE",
-        callback=instance_path,
-        help="Instance whose tasks are simulated, instead of a workload: a file or a name as "
+    option(
+        "--file FILE",
+        "Instance whose tasks are simulated, instead of a workload: a file or a name as "
         "`dlopt instances` lists it.",
+        callback=instance_path,
     ),
 ]
 StreamTimeLimit = Annotated[

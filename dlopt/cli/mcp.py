@@ -5,19 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from dlopt.cli.bearer_token import read_token
+from dlopt.cli.help_texts import option
 from dlopt.errors import MissingExtraError
 
 
 def mcp(
-    url: Annotated[
-        str, typer.Option("--url", metavar="URL", help="Of the service.")
-    ] = "http://127.0.0.1:8321",
+    url: Annotated[str, option("--url URL", "Of the service.")] = "http://127.0.0.1:8321",
     token: Annotated[
-        Path | None,
-        typer.Option("--token", metavar="FILE", help="A file with the token of the service."),
+        Path | None, option("--token FILE", "A file with the token of the service.")
     ] = None,
 ) -> None:
     """Offer a service to assistants (Model Context Protocol).

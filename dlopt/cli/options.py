@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from dlopt.cli.help_texts import option
 from dlopt.cli.input_files import STANDARD
 from dlopt.errors import MissingExtraError, NotApplicableError
 
@@ -36,11 +37,11 @@ def writable(path: Path | None) -> Path | None:
 def refuse_shared_files(file: Path, written: dict[str, Path | None]) -> None:
     """Refuse outputs that would replace one another, or the file that is read; devices do not."""
     options = {os.path.realpath(file): "the file that is read"} if file != STANDARD else {}
-    for option, path in written.items():
+    for name, path in written.items():
         if path is not None and path != STANDARD and not path.is_char_device():
-            other = options.setdefault(os.path.realpath(path), option)
-            if other != option:
-                raise NotApplicableError(f"{option} {path} would replace {other}")
+            other = options.setdefault(os.path.realpath(path), name)
+            if other != name:
+                raise NotApplicableError(f"{name} {path} would replace {other}")
 
 
 def writable_or_standard(path: Path | None) -> Path | None:
@@ -110,208 +111,130 @@ def _require_matplotlib() -> None:
 
 Imports = Annotated[
     list[str] | None,
-    typer.Option(
-        "--import",
-        metavar="FILE",
+    option(
+        "--import FILE",
+        "A .py file or module that registers methods of your own; may be repeated.",
         callback=with_loaded_methods,
-        help="A .py file or module that registers methods of your own; may be repeated.",
     ),
 ]
 Methods = Annotated[
     str | None,
-    typer.Option(
-        "--methods",
-        metavar="M,M",
-        help="Methods to run.",
-        show_default="all but variants that reproduce printed errors",
-    ),
+    option("--methods M,M", "Methods to run.", "all but variants that reproduce printed errors"),
 ]
 Literal = Annotated[
-    bool, typer.Option("--literal", help="Include the variants that reproduce printed errors.")
+    bool, option("--literal", "Include the variants that reproduce printed errors.")
 ]
-AsJson = Annotated[
-    bool,
-    typer.Option(
-        "--json",
-        help="Print JSON, and nothing else, on stdout.",
-        rich_help_panel=OUTPUT,
-    ),
-]
+AsJson = Annotated[bool, option("--json", "Print JSON, and nothing else, on stdout.", panel=OUTPUT)]
 Fractions = Annotated[
-    bool,
-    typer.Option(
-        "--fractions",
-        help="Print exact fractions instead of decimals.",
-        rich_help_panel=OUTPUT,
-    ),
+    bool, option("--fractions", "Print exact fractions instead of decimals.", panel=OUTPUT)
 ]
 Exactly = Annotated[
-    bool,
-    typer.Option(
-        "--exact-numbers",
-        help="Read decimals as exact rational numbers.",
-        rich_help_panel=NUMBERS,
-    ),
+    bool, option("--exact-numbers", "Read decimals as exact rational numbers.", panel=NUMBERS)
 ]
 Floating = Annotated[
     bool,
-    typer.Option(
-        "--float-numbers",
-        help="Compute in floating point, whatever the file has.",
-        rich_help_panel=NUMBERS,
-    ),
+    option("--float-numbers", "Compute in floating point, whatever the file has.", panel=NUMBERS),
 ]
 Settings = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="K=V", help="Option of a method, or parameter; may be repeated."),
+    list[str] | None, option("--set K=V", "Option of a method, or parameter; may be repeated.")
 ]
 MethodSettings = Annotated[
     list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="K=V",
-        help="Option of the methods that have it, or as METHOD.K=V of one method; may be repeated.",
+    option(
+        "--set K=V",
+        "Option of the methods that have it, or as METHOD.K=V of one method; may be repeated.",
     ),
 ]
 Certified = Annotated[
     bool,
-    typer.Option(
-        "--certified",
-        help="State a bound, or optimality, only with a certificate that is accepted.",
+    option(
+        "--certified", "State a bound, or optimality, only with a certificate that is accepted."
     ),
 ]
 TimeLimit = Annotated[
     float | None,
-    typer.Option(
-        "--time-limit",
-        metavar="S",
-        help="Time limit of each method, in seconds, including its model, its initial heuristics "
+    option(
+        "--time-limit S",
+        "Time limit of each method, in seconds, including its model, its initial heuristics "
         "and the verification. A method that exceeds it is stopped.",
-        rich_help_panel=LIMITS,
+        panel=LIMITS,
     ),
 ]
 Work = Annotated[
     int | None,
-    typer.Option(
-        "--work",
-        metavar="N",
-        help="Deterministic limit: branch-and-bound nodes or iterations.",
-        rich_help_panel=LIMITS,
-    ),
+    option("--work N", "Deterministic limit: branch-and-bound nodes or iterations.", panel=LIMITS),
 ]
-Threads = Annotated[
-    int,
-    typer.Option(
-        "--threads",
-        metavar="N",
-        help="Number of threads of a solver.",
-        rich_help_panel=LIMITS,
-    ),
-]
-Gap = Annotated[
-    float,
-    typer.Option(
-        "--gap",
-        metavar="G",
-        help="Relative gap at which a solver may stop.",
-        rich_help_panel=LIMITS,
-    ),
-]
+Threads = Annotated[int, option("--threads N", "Number of threads of a solver.", panel=LIMITS)]
+Gap = Annotated[float, option("--gap G", "Relative gap at which a solver may stop.", panel=LIMITS)]
 Target = Annotated[
     str | None,
-    typer.Option(
-        "--target-value",
-        metavar="V",
-        rich_help_panel=LIMITS,
-        help="Stop at a schedule that is at least as good; V,V for the levels of an objective.",
+    option(
+        "--target-value V",
+        "Stop at a schedule that is at least as good; V,V for the levels of an objective.",
+        panel=LIMITS,
     ),
 ]
 NoImprovement = Annotated[
     float | None,
-    typer.Option(
-        "--no-improvement",
-        metavar="S",
-        rich_help_panel=LIMITS,
-        help="Stop when there is a schedule and no better one was found for S seconds.",
+    option(
+        "--no-improvement S",
+        "Stop when there is a schedule and no better one was found for S seconds.",
+        panel=LIMITS,
     ),
 ]
-SolverLog = Annotated[
-    bool, typer.Option("--solver-log", help="Print the logs of CP-SAT and HiGHS on stderr.")
-]
+SolverLog = Annotated[bool, option("--solver-log", "Print the logs of CP-SAT and HiGHS on stderr.")]
 SolverParameters = Annotated[
     list[str] | None,
-    typer.Option(
-        "--solver-parameter",
-        metavar="K=V",
-        help="Parameter of CP-SAT or HiGHS; may be repeated.",
-    ),
+    option("--solver-parameter K=V", "Parameter of CP-SAT or HiGHS; may be repeated."),
 ]
 ListSolverParameters = Annotated[
     bool,
-    typer.Option(
+    option(
         "--list-solver-parameters",
+        "List the parameters that --solver-parameter takes, and exit.",
         is_eager=True,
         callback=_list_solver_parameters,
-        help="List the parameters that --solver-parameter takes, and exit.",
     ),
 ]
-Memory = Annotated[
-    int | None,
-    typer.Option(
-        "--memory",
-        metavar="MB",
-        help="Memory limit of the command.",
-        rich_help_panel=LIMITS,
-    ),
-]
-Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed of random numbers.")]
+Memory = Annotated[int | None, option("--memory MB", "Memory limit of the command.", panel=LIMITS)]
+Seed = Annotated[int, option("--seed N", "Seed of random numbers.")]
 Goal = Annotated[
     str | None,
-    typer.Option(
-        "--objective",
-        metavar="O",
-        help="Objective, see `dlopt methods`.",
-        show_default="that of the problem type",
-    ),
+    option("--objective O", "Objective, see `dlopt methods`.", "that of the problem type"),
 ]
 Out = Annotated[
     Path | None,
-    typer.Option(
-        "--out",
-        "-o",
-        metavar="FILE",
+    option(
+        "--out -o FILE",
+        "Write JSON to this file; - for standard output.",
+        panel=OUTPUT,
         callback=writable_or_standard,
-        help="Write JSON to this file; - for standard output.",
-        rich_help_panel=OUTPUT,
     ),
 ]
 Certificate = Annotated[
     Path | None,
-    typer.Option(
-        "--certificate",
-        metavar="FILE",
+    option(
+        "--certificate FILE",
+        "Write the proof of the bound as a VIPR certificate; exit code 4 if there is none.",
+        panel=OUTPUT,
         callback=writable,
-        help="Write the proof of the bound as a VIPR certificate; exit code 4 if there is none.",
-        rich_help_panel=OUTPUT,
     ),
 ]
 Picture = Annotated[
     Path | None,
-    typer.Option(
-        "--plot",
-        metavar="FILE",
+    option(
+        "--plot FILE",
+        "Draw the plan to a .svg, .png or .pdf file.",
+        panel=OUTPUT,
         callback=drawable,
-        help="Draw the plan to a .svg, .png or .pdf file.",
-        rich_help_panel=OUTPUT,
     ),
 ]
 ProgressPicture = Annotated[
     Path | None,
-    typer.Option(
-        "--plot-progress",
-        metavar="FILE",
+    option(
+        "--plot-progress FILE",
+        "Draw incumbent and bound over time to a .svg, .png or .pdf file.",
+        panel=OUTPUT,
         callback=drawable,
-        help="Draw incumbent and bound over time to a .svg, .png or .pdf file.",
-        rich_help_panel=OUTPUT,
     ),
 ]

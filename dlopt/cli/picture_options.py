@@ -4,41 +4,26 @@ from __future__ import annotations
 
 from typing import Annotated, NamedTuple, TypedDict
 
-import typer
-
+from dlopt.cli.help_texts import option
 from dlopt.cli.options import OUTPUT
 
 Width = Annotated[
     float | None,
-    typer.Option(
-        "--width",
-        metavar="INCHES",
+    option(
+        "--width INCHES",
+        "Width of the picture; 3.5 is one column of a paper.",
+        "7",
+        panel=OUTPUT,
         min=2.5,
         max=40,
-        help="Width of the picture; 3.5 is one column of a paper.",
-        show_default="7",
-        rich_help_panel=OUTPUT,
     ),
 ]
 NoTitle = Annotated[
-    bool,
-    typer.Option(
-        "--no-title",
-        help="Draw the picture without title and subtitle.",
-        rich_help_panel=OUTPUT,
-    ),
+    bool, option("--no-title", "Draw the picture without title and subtitle.", panel=OUTPUT)
 ]
 Dpi = Annotated[
     int | None,
-    typer.Option(
-        "--dpi",
-        metavar="N",
-        min=10,
-        max=2400,
-        help="Dots per inch of a .png file.",
-        show_default="200",
-        rich_help_panel=OUTPUT,
-    ),
+    option("--dpi N", "Dots per inch of a .png file.", "200", panel=OUTPUT, min=10, max=2400),
 ]
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from dlopt.cli.check import read_both
+from dlopt.cli.help_texts import option
 from dlopt.cli.instance_options import InstanceFile, ResultFile
 from dlopt.cli.json_output import print_result
 from dlopt.cli.options import AsJson, Exactly, Floating, drawable
@@ -18,10 +17,7 @@ def plot(
     instance_file: InstanceFile,
     result_file: ResultFile,
     write_to: Annotated[
-        Path,
-        typer.Option(
-            "--out", "-o", metavar="FILE", callback=drawable, help="Picture: .svg, .png or .pdf."
-        ),
+        Path, option("--out -o FILE", "Picture: .svg, .png or .pdf.", callback=drawable)
     ],
     width: Width = None,
     no_title: NoTitle = False,

@@ -10,6 +10,7 @@ import typer
 
 from dlopt import aliases
 from dlopt.cli.console import Exit, err, out
+from dlopt.cli.help_texts import option
 from dlopt.cli.json_output import print_result
 from dlopt.cli.options import AsJson, writable
 from dlopt.errors import NotApplicableError, printable
@@ -22,31 +23,24 @@ def report(
     ],
     write_to: Annotated[
         Path,
-        typer.Option(
-            "--out",
-            "-o",
-            metavar="FILE",
+        option(
+            "--out -o FILE",
+            "A page (.html), or a table of the optima and bounds (.csv).",
             callback=writable,
-            help="A page (.html), or a table of the optima and bounds (.csv).",
         ),
     ],
     title: Annotated[
-        str | None,
-        typer.Option(
-            "--title", metavar="TEXT", help="Title of the page.", show_default="name of FILE.jsonl"
-        ),
+        str | None, option("--title TEXT", "Title of the page.", "name of FILE.jsonl")
     ] = None,
     pictures: Annotated[
-        str,
-        typer.Option("--pictures", metavar="P", help="Pictures of plans: link, inline or none."),
+        str, option("--pictures P", "Pictures of plans: link, inline or none.")
     ] = "link",
     picture_folder: Annotated[
         Path | None,
-        typer.Option(
-            "--picture-folder",
-            metavar="FOLDER",
-            help="Folder of the pictures; inline takes none from elsewhere.",
-            show_default="folder of the records",
+        option(
+            "--picture-folder FOLDER",
+            "Folder of the pictures; inline takes none from elsewhere.",
+            "folder of the records",
         ),
     ] = None,
     as_json: AsJson = False,

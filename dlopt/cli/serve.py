@@ -7,96 +7,81 @@ import os
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from dlopt.cli.console import err, out
+from dlopt.cli.help_texts import option
 from dlopt.errors import MissingExtraError, NotApplicableError, printable
 
 _LOG_LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING}
 
 
-def _number(flag: str, metavar: str, least: float, text: str) -> object:
-    """Return the declaration of an option that is a number."""
-    return typer.Option(flag, metavar=metavar, min=least, help=text)
-
-
 def serve(
     host: Annotated[
         str,
-        typer.Option(
-            "--host",
-            metavar="ADDRESS",
-            help="Address to listen at; elsewhere than on the loopback, --tokens is needed.",
+        option(
+            "--host ADDRESS",
+            "Address to listen at; elsewhere than on the loopback, --tokens is needed.",
         ),
     ] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option("--port", metavar="N", min=0, max=65535, help="Port; 0 for any.")
-    ] = 8321,
+    port: Annotated[int, option("--port N", "Port; 0 for any.", min=0, max=65535)] = 8321,
     store: Annotated[
         str | None,
-        typer.Option(
-            "--store",
-            metavar="FILE|URL",
-            help="Database: a file, or postgresql+psycopg://...",
-            show_default="dlopt/service.db in the user's data folder",
+        option(
+            "--store FILE|URL",
+            "Database: a file, or postgresql+psycopg://...",
+            "dlopt/service.db in the user's data folder",
         ),
     ] = None,
     tokens: Annotated[
         Path | None,
-        typer.Option(
-            "--tokens",
-            metavar="FILE",
-            help="Who may do what: lines of NAME SCOPE[,SCOPE] TOKEN with the scopes read, "
+        option(
+            "--tokens FILE",
+            "Who may do what: lines of NAME SCOPE[,SCOPE] TOKEN with the scopes read, "
             "solve, book and admin. Other users must not be able to read it.",
         ),
     ] = None,
-    jobs: Annotated[int, _number("--jobs", "N", 1, "Jobs that run at the same time.")] = 1,
-    queue: Annotated[int, _number("--queue", "N", 0, "Jobs that may wait.")] = 1_000,
-    memory: Annotated[int, _number("--memory", "MB", 64, "Memory limit of a job.")] = 4_096,
+    jobs: Annotated[int, option("--jobs N", "Jobs that run at the same time.", min=1)] = 1,
+    queue: Annotated[int, option("--queue N", "Jobs that may wait.", min=0)] = 1_000,
+    memory: Annotated[int, option("--memory MB", "Memory limit of a job.", min=64)] = 4_096,
     time_limit: Annotated[
-        float, _number("--time-limit", "S", 0.001, "Longest time limit of a job, in seconds.")
+        float, option("--time-limit S", "Longest time limit of a job, in seconds.", min=0.001)
     ] = 3_600.0,
     keep_days: Annotated[
-        float, _number("--keep-days", "N", 0, "Days for which jobs that have ended are kept.")
+        float, option("--keep-days N", "Days for which jobs that have ended are kept.", min=0)
     ] = 30.0,
-    keep_jobs: Annotated[int, _number("--keep-jobs", "N", 1, "Jobs that are kept.")] = 10_000,
+    keep_jobs: Annotated[int, option("--keep-jobs N", "Jobs that are kept.", min=1)] = 10_000,
     keep_mb: Annotated[
-        int, _number("--keep-mb", "MB", 1, "Size of the jobs that are kept.")
+        int, option("--keep-mb MB", "Size of the jobs that are kept.", min=1)
     ] = 1_000,
     body: Annotated[
-        int, _number("--body", "BYTES", 1_000, "Largest body of a request.")
+        int, option("--body BYTES", "Largest body of a request.", min=1_000)
     ] = 8_000_000,
     connections: Annotated[
         int,
-        _number(
-            "--connections",
-            "N",
-            1,
+        option(
+            "--connections N",
             "Connections of clients, and requests that are answered at the same time.",
+            min=1,
         ),
     ] = 500,
     rate: Annotated[
-        float, _number("--rate", "N", 0, "Requests a second of one client; 0 for no limit.")
+        float, option("--rate N", "Requests a second of one client; 0 for no limit.", min=0)
     ] = 0.0,
-    books: Annotated[int, _number("--books", "N", 1, "Books, at the most.")] = 1_000,
+    books: Annotated[int, option("--books N", "Books, at the most.", min=1)] = 1_000,
     nodes: Annotated[
-        int, _number("--nodes", "N", 1, "Nodes or machines of a book, at the most.")
+        int, option("--nodes N", "Nodes or machines of a book, at the most.", min=1)
     ] = 10_000,
     decisions: Annotated[
         int,
-        _number("--decisions", "N", 1, "Decisions of a book that are not archived, at the most."),
+        option("--decisions N", "Decisions of a book that are not archived, at the most.", min=1),
     ] = 100_000,
     question_time: Annotated[
         float,
-        _number(
-            "--question-time", "S", 0.001, "Time limit of a question about a book, in seconds."
+        option(
+            "--question-time S", "Time limit of a question about a book, in seconds.", min=0.001
         ),
     ] = 30.0,
     log_level: Annotated[
-        str,
-        typer.Option(
-            "--log-level", metavar="LEVEL", help="debug (every request), info or warning."
-        ),
+        str, option("--log-level LEVEL", "debug (every request), info or warning.")
     ] = "info",
 ) -> None:
     """Run the HTTP service: jobs that solve, and books that decide.

@@ -12,7 +12,7 @@ from dlopt.arithmetic import FLOATING
 from dlopt.child_processes import processors
 from dlopt.cli import simulate_cluster_plots, simulate_cluster_tables
 from dlopt.cli.console import Exit, err
-from dlopt.cli.help_texts import add_command
+from dlopt.cli.help_texts import add_command, option
 from dlopt.cli.instance_options import StreamFile, StreamTimeLimit
 from dlopt.cli.json_output import print_result
 from dlopt.cli.option_values import listed, method_names, number, pairs
@@ -55,66 +55,49 @@ app = typer.Typer(
 def cluster(
     workload: Annotated[
         str | None,
-        typer.Option(
-            "--workload",
-            metavar="W",
-            help="Workload: mamat4 (Mamat 2011, 4.5), lin5 (Lin et al. 2005, 6.1), waiting (Mamat "
+        option(
+            "--workload W",
+            "Workload: mamat4 (Mamat 2011, 4.5), lin5 (Lin et al. 2005, 6.1), waiting (Mamat "
             "2011, 6.4.2), or mamat5 (Mamat 2011, 5.4, with reservations).",
-            show_default="mamat4; mamat5 with reservations",
+            "mamat4; mamat5 with reservations",
         ),
     ] = None,
     file: StreamFile = None,
     windows: Annotated[
         int | None,
-        typer.Option(
-            "--windows",
-            metavar="K",
-            help="With --file: cut the stream into K windows of equal length, each from an idle "
+        option(
+            "--windows K",
+            "With --file: cut the stream into K windows of equal length, each from an idle "
             "cluster, for confidence intervals. No picture is drawn of them: not with --plot.",
         ),
     ] = None,
     method: Annotated[
         str | None,
-        typer.Option(
-            "--method",
-            "-m",
-            metavar="M",
-            help="Admission algorithm.",
-            show_default="edf-iit-2; multi-stage with reservations",
-        ),
+        option("--method -m M", "Admission algorithm.", "edf-iit-2; multi-stage with reservations"),
     ] = None,
     methods: Annotated[
-        str | None,
-        typer.Option("--methods", metavar="M,M", help="Several algorithms, on the same tasks."),
+        str | None, option("--methods M,M", "Several algorithms, on the same tasks.")
     ] = None,
-    load: Annotated[
-        str | None, typer.Option("--load", metavar="L", help="System load.", show_default="0.5")
-    ] = None,
-    loads: Annotated[
-        str | None, typer.Option("--loads", metavar="L,L", help="Several system loads.")
-    ] = None,
-    seeds: Annotated[
-        int | None, typer.Option("--seeds", metavar="N", help="Number of seeds.", show_default="10")
-    ] = None,
+    load: Annotated[str | None, option("--load L", "System load.", "0.5")] = None,
+    loads: Annotated[str | None, option("--loads L,L", "Several system loads.")] = None,
+    seeds: Annotated[int | None, option("--seeds N", "Number of seeds.", "10")] = None,
     seed: Seed = 0,
     settings: Settings = None,
     imports: Imports = None,
     reserve_fraction: Annotated[
         str | None,
-        typer.Option(
-            "--reserve-fraction",
-            metavar="F",
-            help="Fraction of tasks that become advance reservations.",
-            show_default="0.3 with multi-stage, else 0",
+        option(
+            "--reserve-fraction F",
+            "Fraction of tasks that become advance reservations.",
+            "0.3 with multi-stage, else 0",
         ),
     ] = None,
     advance: Annotated[
         str | None,
-        typer.Option(
-            "--advance",
-            metavar="T",
-            help="Lead time of reservations: units of time, or X/lambda, mean inter-arrival times.",
-            show_default="0",
+        option(
+            "--advance T",
+            "Lead time of reservations: units of time, or X/lambda, mean inter-arrival times.",
+            "0",
         ),
     ] = None,
     scenario: ScenarioFile = None,
@@ -124,9 +107,9 @@ def cluster(
     factor_share: FactorShare = None,
     check: Annotated[
         bool,
-        typer.Option(
+        option(
             "--check",
-            help="Verify every plan, or with a scenario what was executed, by the rules; slow.",
+            "Verify every plan, or with a scenario what was executed, by the rules; slow.",
         ),
     ] = False,
     plot_to: Picture = None,
@@ -134,13 +117,7 @@ def cluster(
     no_title: NoTitle = False,
     dpi: Dpi = None,
     processes: Annotated[
-        int | None,
-        typer.Option(
-            "--processes",
-            metavar="P",
-            help="Number of processes.",
-            show_default="one for each processor",
-        ),
+        int | None, option("--processes P", "Number of processes.", "one for each processor")
     ] = None,
     time_limit: StreamTimeLimit = None,
     as_json: AsJson = False,

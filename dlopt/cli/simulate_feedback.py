@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 from dlopt.arithmetic import FLOATING
 from dlopt.cli import simulate_feedback_parameters as parameters
 from dlopt.cli.console import Exit, err, naming_file, out
+from dlopt.cli.help_texts import option
 from dlopt.cli.input_files import read_instance
 from dlopt.cli.instance_options import StreamFile
 from dlopt.cli.json_output import print_result
@@ -38,63 +39,47 @@ class WithFeedback(TyperGroup):
 def feedback(
     strategies: Annotated[
         str | None,
-        typer.Option(
-            "--strategies",
-            metavar="S,S",
-            help="Strategies to run: feedback, no-feedback, ideal, worst-case.",
-            show_default="all",
+        option(
+            "--strategies S,S",
+            "Strategies to run: feedback, no-feedback, ideal, worst-case.",
+            "all",
         ),
     ] = None,
-    load: Annotated[
-        float | None, typer.Option("--load", metavar="L", help="Constant system load.")
-    ] = None,
+    load: Annotated[float | None, option("--load L", "Constant system load.")] = None,
     loads: Annotated[
-        str | None,
-        typer.Option(
-            "--loads",
-            metavar="L,L",
-            help="System load that varies between two values.",
-            show_default="0.3,1.5",
-        ),
+        str | None, option("--loads L,L", "System load that varies between two values.", "0.3,1.5")
     ] = None,
     fail: Annotated[
         float,
-        typer.Option(
-            "--fail",
-            metavar="FRACTION",
-            help="Fraction of nodes that fail at half the simulated time, such as 0.4.",
+        option(
+            "--fail FRACTION",
+            "Fraction of nodes that fail at half the simulated time, such as 0.4.",
         ),
     ] = 0.0,
     recover: Annotated[
         float | None,
-        typer.Option(
-            "--recover",
-            metavar="FRACTION",
-            help="Fraction of the simulated time after which these nodes recover, such as 0.75.",
-            show_default="never",
+        option(
+            "--recover FRACTION",
+            "Fraction of the simulated time after which these nodes recover, such as 0.75.",
+            "never",
         ),
     ] = None,
     file: StreamFile = None,
     scenario: Annotated[
-        Path | None,
-        typer.Option(
-            "--scenario",
-            metavar="FILE",
-            help="True costs of the tasks of --file, and failures.",
-        ),
+        Path | None, option("--scenario FILE", "True costs of the tasks of --file, and failures.")
     ] = None,
-    seeds: Annotated[int, typer.Option("--seeds", metavar="N", help="Number of seeds.")] = 1,
+    seeds: Annotated[int, option("--seeds N", "Number of seeds.")] = 1,
     seed: Seed = 0,
     settings: Settings = None,
     list_parameters: Annotated[
         bool,
-        typer.Option(
+        option(
             "--list-parameters",
-            help="List what --set takes, with defaults and meanings, and simulate nothing.",
+            "List what --set takes, with defaults and meanings, and simulate nothing.",
         ),
     ] = False,
     check: Annotated[
-        bool, typer.Option("--check", help="Verify every trace with the true costs; slow.")
+        bool, option("--check", "Verify every trace with the true costs; slow.")
     ] = False,
     plot_to: Picture = None,
     width: Width = None,

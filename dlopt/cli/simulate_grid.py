@@ -14,6 +14,7 @@ import typer
 from dlopt.child_processes import processors
 from dlopt.cli import simulate_grid_plots, simulate_grid_tables
 from dlopt.cli.console import Exit, err, interruptible, naming_file, quiet_solvers
+from dlopt.cli.help_texts import option
 from dlopt.cli.input_files import read_instance
 from dlopt.cli.instance_options import instance_path
 from dlopt.cli.json_output import print_result
@@ -40,141 +41,95 @@ if TYPE_CHECKING:
     from dlopt.simulation.grid.sweep import GridExperiment
 
 
-def _swept(option: str, metavar: str, text: str, default: str) -> Any:
-    """Return an option that takes one value or several, which are simulated in turn."""
-    return typer.Option(option, metavar=metavar, help=text, show_default=default)
-
-
 def grid(
     file: Annotated[
         Path | None,
-        typer.Option(
-            "--file",
-            metavar="FILE",
-            callback=instance_path,
-            help="Instance (dag) with tasks and machines: a file or a name as `dlopt instances` "
+        option(
+            "--file FILE",
+            "Instance (dag) with tasks and machines: a file or a name as `dlopt instances` "
             "lists it.",
+            callback=instance_path,
         ),
     ] = None,
     topology: Annotated[
         str | None,
-        typer.Option(
-            "--topology",
-            metavar="T",
-            help="Topology of the grid: mesh, tiers, waxman, flat, or a grid file (.json).",
-            show_default="that of the workload",
+        option(
+            "--topology T",
+            "Topology of the grid: mesh, tiers, waxman, flat, or a grid file (.json).",
+            "that of the workload",
         ),
     ] = None,
     variants: Annotated[
         str | None,
-        _swept(
-            "--variants",
-            "V,V",
+        option(
+            "--variants V,V",
             "Variants: corrected, literal, literal-NAME; with +NAME, such as +competitive.",
             "corrected",
         ),
     ] = None,
-    tasks: Annotated[str | None, _swept("--tasks", "N,N", "Number of tasks.", "2000")] = None,
+    tasks: Annotated[str | None, option("--tasks N,N", "Number of tasks.", "2000")] = None,
     intervals: Annotated[
         str | None,
-        _swept("--intervals", "S,S", "Mean inter-arrival time at a LAN, in seconds.", "4000"),
+        option("--intervals S,S", "Mean inter-arrival time at a LAN, in seconds.", "4000"),
     ] = None,
     failure_rates: Annotated[
         str | None,
-        _swept("--failure-rates", "P,P", "Failure probability of a node per subtask.", "0.002"),
+        option("--failure-rates P,P", "Failure probability of a node per subtask.", "0.002"),
     ] = None,
     queue_sizes: Annotated[
         str | None,
-        _swept("--queue-sizes", "N,N", "Length of the subtask waiting queue (SWQ) of a node.", "3"),
+        option("--queue-sizes N,N", "Length of the subtask waiting queue (SWQ) of a node.", "3"),
     ] = None,
     slowdown: Annotated[
         str | None,
-        typer.Option(
-            "--slowdown",
-            metavar="X,X",
-            help="Range of the ratio of actual to estimated run time.",
-            show_default="1,1",
-        ),
+        option("--slowdown X,X", "Range of the ratio of actual to estimated run time.", "1,1"),
     ] = None,
-    seeds: Annotated[int, typer.Option("--seeds", metavar="N", help="Number of seeds.")] = 1,
+    seeds: Annotated[int, option("--seeds N", "Number of seeds.")] = 1,
     seed: Seed = 0,
     settings: Settings = None,
     processes: Annotated[
-        int | None,
-        typer.Option(
-            "--processes",
-            metavar="P",
-            help="Number of processes.",
-            show_default="one for each processor",
-        ),
+        int | None, option("--processes P", "Number of processes.", "one for each processor")
     ] = None,
     rows_to: Annotated[
         Path | None,
-        typer.Option(
-            "--rows",
-            metavar="FILE.jsonl",
+        option(
+            "--rows FILE.jsonl",
+            "Append one row per simulation; simulations that the file has are skipped.",
             callback=writable,
-            help="Append one row per simulation; simulations that the file has are skipped.",
         ),
     ] = None,
     check: Annotated[
-        bool, typer.Option("--check", help="Verify the trace by the rules (one simulation).")
+        bool, option("--check", "Verify the trace by the rules (one simulation).")
     ] = False,
     optimum: Annotated[
         str | None,
-        typer.Option(
-            "--optimum",
-            metavar="M",
-            help="Method for the clairvoyant optimum or bound (one simulation).",
-        ),
+        option("--optimum M", "Method for the clairvoyant optimum or bound (one simulation)."),
     ] = None,
     objective: Annotated[
-        str | None,
-        typer.Option(
-            "--objective",
-            metavar="O",
-            help="Objective of --optimum.",
-            show_default="makespan",
-        ),
+        str | None, option("--objective O", "Objective of --optimum.", "makespan")
     ] = None,
     time_limit: TimeLimit = None,
     failures: Annotated[
         Path | None,
-        typer.Option(
-            "--failures",
-            metavar="FILE",
-            help='More failures: [{"machine": 0, "begin": 5, "until": 9}, ...]; permanent without '
+        option(
+            "--failures FILE",
+            'More failures: [{"machine": 0, "begin": 5, "until": 9}, ...]; permanent without '
             "until (one simulation).",
         ),
     ] = None,
     period: Annotated[
-        float, typer.Option("--period", metavar="T", help="Length of the periods of --over-time.")
+        float, option("--period T", "Length of the periods of --over-time.")
     ] = 3600.0,
     window: Annotated[
-        str | None,
-        typer.Option(
-            "--window",
-            metavar="T,T",
-            help="Time window that --plot draws.",
-            show_default="all",
-        ),
+        str | None, option("--window T,T", "Time window that --plot draws.", "all")
     ] = None,
-    lans: Annotated[
-        str | None,
-        typer.Option(
-            "--lans",
-            metavar="N,N",
-            help="LANs to draw, 0-based.",
-            show_default="all",
-        ),
-    ] = None,
+    lans: Annotated[str | None, option("--lans N,N", "LANs to draw, 0-based.", "all")] = None,
     over_time: Annotated[
         Path | None,
-        typer.Option(
-            "--over-time",
-            metavar="FILE",
+        option(
+            "--over-time FILE",
+            "Draw measures of LANs over time to .svg, .png or .pdf (one simulation).",
             callback=drawable,
-            help="Draw measures of LANs over time to .svg, .png or .pdf (one simulation).",
         ),
     ] = None,
     plot_to: Picture = None,

@@ -7,9 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from dlopt.cli.console import naming_file
+from dlopt.cli.help_texts import option
 from dlopt.cli.option_values import listed, number_of_option
 from dlopt.errors import NotApplicableError
 
@@ -20,49 +19,39 @@ if TYPE_CHECKING:
 
 ScenarioFile = Annotated[
     Path | None,
-    typer.Option(
-        "--scenario",
-        metavar="FILE",
-        help="What the algorithms do not know of the stream of --file: true costs, true ends of "
+    option(
+        "--scenario FILE",
+        "What the algorithms do not know of the stream of --file: true costs, true ends of "
         "reservations, and failures of nodes. The stream is executed as the file says.",
     ),
 ]
 MeanTimeBetweenFailures = Annotated[
     str | None,
-    typer.Option(
-        "--mtbf",
-        metavar="T",
-        help="Let nodes fail at random: mean time until a node fails, and again after each repair.",
-        show_default="no failures",
+    option(
+        "--mtbf T",
+        "Let nodes fail at random: mean time until a node fails, and again after each repair.",
+        "no failures",
     ),
 ]
 MeanTimeToRepair = Annotated[
     str | None,
-    typer.Option(
-        "--mttr",
-        metavar="T",
-        help="With --mtbf: mean time until a failed node is repaired.",
-        show_default="never repaired",
-    ),
+    option("--mttr T", "With --mtbf: mean time until a failed node is repaired.", "never repaired"),
 ]
 Factors = Annotated[
     str | None,
-    typer.Option(
-        "--factors",
-        metavar="LOW,HIGH",
-        help="Draw true costs of tasks and true lengths of reservations: estimates times factors "
+    option(
+        "--factors LOW,HIGH",
+        "Draw true costs of tasks and true lengths of reservations: estimates times factors "
         "between LOW and HIGH. With 0.5,1 chunks end early, with 1,2 late.",
-        show_default="costs as estimated",
+        "costs as estimated",
     ),
 ]
 FactorShare = Annotated[
     str | None,
-    typer.Option(
-        "--factor-share",
-        metavar="F",
-        help="With --factors: fraction of the tasks and reservations that differ from the "
-        "estimates.",
-        show_default="1",
+    option(
+        "--factor-share F",
+        "With --factors: fraction of the tasks and reservations that differ from the estimates.",
+        "1",
     ),
 ]
 
@@ -153,7 +142,7 @@ def executed_mixed_runs(
 
 def _in_options(text: str) -> str:
     """Return a message with the names of the options instead of those of the parameters."""
-    for parameter, option in (
+    for parameter, name in (
         ("mean_time_between_failures", "--mtbf"),
         ("mean_time_to_repair", "--mttr"),
         ("least_factor", "the lower bound of --factors"),
@@ -161,5 +150,5 @@ def _in_options(text: str) -> str:
         ("share", "--factor-share"),
     ):
         if text.startswith(parameter):
-            return option + text.removeprefix(parameter)
+            return name + text.removeprefix(parameter)
     return text

@@ -20,6 +20,7 @@ from dlopt.cli.console import (
     quiet_solvers,
     warn_of_long_numbers,
 )
+from dlopt.cli.help_texts import option
 from dlopt.cli.input_files import STANDARD, read_instance
 from dlopt.cli.instance_options import instance_path
 from dlopt.cli.json_output import envelope, print_document
@@ -70,10 +71,7 @@ def solve(
             "standard input.",
         ),
     ],
-    method: Annotated[
-        str,
-        typer.Option("--method", "-m", metavar="M", help="Method, see `dlopt methods`."),
-    ] = "exact",
+    method: Annotated[str, option("--method -m M", "Method, see `dlopt methods`.")] = "exact",
     objective: Goal = None,
     settings: Settings = None,
     imports: Imports = None,
