@@ -20,6 +20,7 @@ from dlopt.problems.cluster import Cluster
 from dlopt.problems.earliest_schedule import earliest_plan, last_result
 from dlopt.problems.iit import Instance, Solution, violations
 from dlopt.registry import Method, Option
+from dlopt.registry.method_entries import COMMON
 from dlopt.result import PLAN_CLASSES, Result, Status
 from tests.method_table import own_method_table
 
@@ -80,11 +81,10 @@ def test_entries(method: Method) -> None:
         assert isinstance(method.applies, str)
         module, _, name = method.applies.partition(":")
         assert callable(getattr(importlib.import_module(module), name))
-    # the one signature, and an argument for every option
+    # the common arguments that it uses, in their order, and an argument for every option
     arguments = inspect.signature(function).parameters
-    common = ("objective", "limits", "hint", "seed")
-    assert [*arguments][:5] == ["instance", *common]
-    assert [*arguments][5:] == [option.name for option in method.options]
+    used = [name for name in COMMON if name in arguments]
+    assert [*arguments] == ["instance", *used, *(option.name for option in method.options)]
     assert all(arguments[name].kind is inspect.Parameter.KEYWORD_ONLY for name in [*arguments][1:])
 
 
@@ -190,6 +190,21 @@ def test_a_method_of_ones_own_is_solved_and_compared() -> None:
     assert violations(THREE, result.solution) == ()
     rows = {row.method.name: row for row in dlopt.compare(THREE).rows}
     assert rows["first-node"].gap_to_best == pytest.approx(9 / (39 / 8) - 1)
+
+
+@pytest.mark.usefixtures("method_table")
+def test_a_method_gets_those_arguments_that_it_names() -> None:
+    def of_the_seed(instance: Instance, *, seed: int) -> Result[Solution]:
+        return first_node(instance, factor=seed)
+
+    def of_anything(instance: Instance, **arguments: Any) -> Result[Solution]:
+        assert [*arguments] == [*COMMON]
+        return first_node(instance)
+
+    for function in (of_the_seed, of_anything):
+        name = function.__name__.replace("_", "-")
+        registry.register("iit", name, function, objectives=("completion",))
+        assert api.solve(THREE, name, seed=1).value == 9
 
 
 @pytest.mark.usefixtures("method_table")

@@ -1,7 +1,7 @@
 """The lazy registry of problems and methods: their code is imported on first use.
 
-Every method is a function with the parameters below that returns a `Result`. Its own docstring
-describes what is particular to it.
+Every method is a function that returns a `Result`; of the parameters below it has those that it
+uses, by their names. Its own docstring describes what is particular to it.
 
 Parameters
 ----------
@@ -192,7 +192,8 @@ def register(
     name : str
         Kebab-case; not taken yet.
     function : callable
-        ``function(instance, *, objective, limits, hint, seed, **options) -> Result``.
+        ``function(instance, *, objective, limits, hint, seed, **options) -> Result``; those of
+        the four that it does not use may be missing.
     kind, claim, objectives, source, applies, options, summary
         See `dlopt.registry.method_entries.Method`; by default every objective of the problem.
     plan_class : {"single", "per-stage", "k", "any"}, optional

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,6 +21,9 @@ Kind: TypeAlias = Literal["heuristic", "exact", "bound"]
 Claim: TypeAlias = Literal["optimal", "sound", "literal-unsound", "none"]
 MethodFunction: TypeAlias = Callable[..., Result[Any]]
 Applies: TypeAlias = Callable[[Any], str | None]
+
+COMMON = ("objective", "limits", "hint", "seed")
+"""The arguments that methods have in common, each where it is used; see `dlopt.registry`."""
 
 _TYPES: dict[str, type] = {"bool": bool, "int": int, "float": float, "str": str}
 _BOOLEANS = {"true": True, "false": False}
@@ -188,6 +192,8 @@ class Method:
     def run(self, instance: object, **arguments: object) -> Result[object]:
         """Return the answer of the function to an instance, whatever it is.
 
+        Of the arguments that are common to all methods, it gets those that it has.
+
         Raises
         ------
         SolverError
@@ -201,7 +207,8 @@ class Method:
         failure: DloptError | None = None
         try:
             with self.guard():
-                answer = self.load()(instance, **arguments)
+                function = self.load()
+                answer = function(instance, **_taken_by(function, arguments))
         except DloptError as error:
             failure = error
         if is_own and hash(instance) != before:
@@ -315,6 +322,17 @@ class MethodGroup:
     def _qualified(self, function: str) -> str:
         """Return ``module:function`` of a function, which is of this module if it names none."""
         return function if ":" in function else f"{self.module}:{function}"
+
+
+def _taken_by(function: MethodFunction, arguments: dict[str, object]) -> dict[str, object]:
+    """Return the arguments without those common ones that a function does not have."""
+    try:
+        known = inspect.signature(function).parameters
+    except (TypeError, ValueError):  # one that is not written in Python
+        return arguments
+    if any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in known.values()):
+        return arguments
+    return {name: arguments[name] for name in arguments if name in known or name not in COMMON}
 
 
 @contextlib.contextmanager

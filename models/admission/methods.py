@@ -134,7 +134,6 @@ def bound_fluid(
     *,
     objective: str | None = None,
     limits: Limits = NO_LIMITS,
-    hint: Solution | None = None,
     seed: int = 0,
     relax: bool = False,
 ) -> Answer:
@@ -142,7 +141,7 @@ def bound_fluid(
 
     Parameters
     ----------
-    instance, objective, limits, hint, seed
+    instance, objective, limits, seed
         See `dlopt.registry`. `work` counts branch-and-bound nodes.
     relax : bool, default False
         Whether tasks may be accepted partially: one linear program, for thousands of tasks.
@@ -176,7 +175,6 @@ def bound_window(
     *,
     objective: str | None = None,
     limits: Limits = NO_LIMITS,
-    hint: Solution | None = None,
     seed: int = 0,
     installments: int = 1,
 ) -> Answer:
@@ -184,7 +182,7 @@ def bound_window(
 
     Parameters
     ----------
-    instance, objective, limits, hint, seed
+    instance, objective, limits, seed
         As in `bound_fluid`.
     installments : int
         Chunks that a task may have on a node.

@@ -28,18 +28,13 @@ Answer = Result[Solution]
 
 
 def bound_lp(
-    instance: Instance,
-    *,
-    objective: str | None = None,
-    limits: Limits = NO_LIMITS,
-    hint: Solution | None = None,
-    seed: int = 0,
+    instance: Instance, *, objective: str | None = None, limits: Limits = NO_LIMITS, seed: int = 0
 ) -> Answer:
     """Bound the value of every schedule by a linear relaxation, in which tasks may be split.
 
     Parameters
     ----------
-    instance, objective, limits, hint, seed
+    instance, objective, limits, seed
         See `dlopt.registry`. What is proven when the time is up is a bound, too.
 
     Returns

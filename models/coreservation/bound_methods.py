@@ -27,12 +27,7 @@ Answer = Result[Solution]
 
 
 def bound_lp(
-    instance: Instance,
-    *,
-    objective: str | None = None,
-    limits: Limits = NO_LIMITS,
-    hint: Solution | None = None,
-    seed: int = 0,
+    instance: Instance, *, objective: str | None = None, limits: Limits = NO_LIMITS, seed: int = 0
 ) -> Answer:
     """Bound every schedule by the linear aggregated relaxation: requests accepted fractionally.
 
@@ -42,8 +37,6 @@ def bound_lp(
     objective : str
         As in `exact_plan`; by default ``benefit``.
     limits : Limits, optional
-    hint
-        Not used.
     seed : int
 
     Returns
@@ -73,18 +66,13 @@ def bound_lp(
 
 
 def bound_pooled(
-    instance: Instance,
-    *,
-    objective: str | None = None,
-    limits: Limits = NO_LIMITS,
-    hint: Solution | None = None,
-    seed: int = 0,
+    instance: Instance, *, objective: str | None = None, limits: Limits = NO_LIMITS, seed: int = 0
 ) -> Answer:
     """Bound every schedule by the aggregated relaxation, with requests accepted or rejected.
 
     Parameters
     ----------
-    instance, objective, hint, seed
+    instance, objective, seed
         As in `bound_lp`.
     limits : Limits, optional
         `work` counts branch-and-bound nodes.
@@ -117,14 +105,7 @@ def bound_pooled(
     )
 
 
-def bound_knapsack(
-    instance: Instance,
-    *,
-    objective: str | None = None,
-    limits: Limits = NO_LIMITS,
-    hint: Solution | None = None,
-    seed: int = 0,
-) -> Answer:
+def bound_knapsack(instance: Instance, *, objective: str | None = None) -> Answer:
     """Bound every schedule by fractional knapsacks at single instants, machines aggregated.
 
     Parameters
@@ -132,8 +113,6 @@ def bound_knapsack(
     instance : Instance
     objective : str
         ``benefit``, ``rejections`` or ``rejected-priority``.
-    limits, hint, seed
-        Not used.
 
     Returns
     -------
@@ -158,7 +137,7 @@ def bound_knapsack(
     goal = objective or "benefit"
     scaled = ScaledInstance.from_instance(instance, goal)
     bound = knapsack_bound.upper_bound(scaled, goal)
-    return _to_result(scaled, [bound], "bound-knapsack", seed, None)
+    return _to_result(scaled, [bound], "bound-knapsack", None)
 
 
 def _relaxation_result(
@@ -177,7 +156,7 @@ def _relaxation_result(
     if scaled.levels[1:] == ("machines",) and bounds[0] == 0:
         machines = machine_minimisation.minimise_machines(scaled, limits, seed)
         bounds[1] = -Fraction(machines.bound)
-    return _to_result(scaled, bounds, method, seed, "HiGHS")
+    return _to_result(scaled, bounds, method, "HiGHS")
 
 
 def _level_bound(
@@ -203,7 +182,6 @@ def _to_result(
     scaled: ScaledInstance,
     bounds: Sequence[Fraction],
     method: str,
-    seed: int,
     solver: str | None,
 ) -> Answer:
     """Return bounds of all maximised levels as a result."""
@@ -214,7 +192,6 @@ def _to_result(
         bound=as_objective_value(to_objective_bound(scaled, *pair) for pair in pairs),
         reason="certified in exact arithmetic",
         method=method,
-        seed=seed,
         plan_class="any",
         solver=solver,
         proof="exact",

@@ -17,24 +17,17 @@ from dlopt.models.dag.objective import LEVELS, to_objective_value
 from dlopt.models.dag.proof_search import certificate_of_bound
 from dlopt.models.dag.time_blocks import solve_blocks, time_blocks
 from dlopt.problems.dag.data import Instance, Solution
-from dlopt.result import NO_LIMITS, Limits, Result, Status
+from dlopt.result import Result, Status
 
 Answer = Result[Solution]
 
 
-def bound_critical_path(
-    instance: Instance,
-    *,
-    objective: str | None = None,
-    limits: Limits = NO_LIMITS,
-    hint: Solution | None = None,
-    seed: int = 0,
-) -> Answer:
+def bound_critical_path(instance: Instance, *, objective: str | None = None) -> Answer:
     """Bound every schedule by the longest path through each graph, each task where it is shortest.
 
     Parameters
     ----------
-    instance, objective, limits, hint, seed
+    instance, objective
         See `dlopt.registry`.
 
     Returns
@@ -57,22 +50,15 @@ def bound_critical_path(
     >>> bound_critical_path(Instance((Machine("m"), Machine("n")), (graph,))).bound
     6
     """
-    return _bound_result(instance, objective, seed, CRITICAL_PATH, "bound-critical-path")
+    return _bound_result(instance, objective, CRITICAL_PATH, "bound-critical-path")
 
 
-def bound_work(
-    instance: Instance,
-    *,
-    objective: str | None = None,
-    limits: Limits = NO_LIMITS,
-    hint: Solution | None = None,
-    seed: int = 0,
-) -> Answer:
+def bound_work(instance: Instance, *, objective: str | None = None) -> Answer:
     """Bound every schedule by the work of all machines, and by the critical path.
 
     Parameters
     ----------
-    instance, objective, limits, hint, seed
+    instance, objective
         See `dlopt.registry`.
 
     Returns
@@ -98,22 +84,15 @@ def bound_work(
     >>> bound_work(Instance((Machine("m"), Machine("n", power=2)), (graph,))).bound
     6
     """
-    return _bound_result(instance, objective, seed, TOTAL_WORK, "bound-work")
+    return _bound_result(instance, objective, TOTAL_WORK, "bound-work")
 
 
-def bound_fernandez(
-    instance: Instance,
-    *,
-    objective: str | None = None,
-    limits: Limits = NO_LIMITS,
-    hint: Solution | None = None,
-    seed: int = 0,
-) -> Answer:
+def bound_fernandez(instance: Instance, *, objective: str | None = None) -> Answer:
     """Bound every schedule by the energy of intervals, by all work, and by the critical path.
 
     Parameters
     ----------
-    instance, objective, limits, hint, seed
+    instance, objective
         See `dlopt.registry`.
 
     Returns
@@ -137,12 +116,10 @@ def bound_fernandez(
     >>> bound_fernandez(Instance((Machine("m"), Machine("n")), (Graph("g", tasks, edges),))).bound
     10
     """
-    return _bound_result(instance, objective, seed, INTERVAL_ENERGY, "bound-fernandez")
+    return _bound_result(instance, objective, INTERVAL_ENERGY, "bound-fernandez")
 
 
-def _bound_result(
-    instance: Instance, objective: str | None, seed: int, proof: Proof, method: str
-) -> Answer:
+def _bound_result(instance: Instance, objective: str | None, proof: Proof, method: str) -> Answer:
     objective = objective or "makespan"
     blocks = time_blocks(instance, objective, within_horizon=False)
     if blocks:
@@ -163,7 +140,6 @@ def _bound_result(
         bound=to_objective_value(scaled, levels, units),
         reason=bound_reason([bounds.proof]),
         method=method,
-        seed=seed,
         plan_class="any",
         proof="exact",
         certificate=certificate_of_bound(scaled, heads_tails, levels, units, cases=False),

@@ -114,7 +114,6 @@ def bound_fluid(
     *,
     objective: str = "completion",
     limits: Limits = NO_LIMITS,
-    hint: Solution | None = None,
     seed: int = 0,
     solver: str = DEFAULT,
 ) -> Answer:

@@ -133,7 +133,6 @@ def bound_fluid(
     *,
     objective: str | None = None,
     limits: Limits = NO_LIMITS,
-    hint: Solution | None = None,
     seed: int = 0,
     relax: bool = False,
 ) -> Answer:
@@ -141,7 +140,7 @@ def bound_fluid(
 
     Parameters
     ----------
-    instance, objective, limits, hint, seed
+    instance, objective, limits, seed
         See `dlopt.registry`. `work` counts branch-and-bound nodes.
     relax : bool, default False
         Whether tasks and reservations may be accepted partially: one linear program.

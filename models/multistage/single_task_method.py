@@ -35,7 +35,6 @@ def structured_plan(
     *,
     objective: str | None = None,
     limits: Limits = NO_LIMITS,
-    hint: Solution | None = None,
     seed: int = 0,
     installments: int = 1,
     solver: str = DEFAULT,
@@ -46,7 +45,7 @@ def structured_plan(
     ----------
     instance : Instance
         With one task.
-    objective, limits, hint, seed
+    objective, limits, seed
         See `dlopt.registry`; the hint is not used.
     installments, solver
         As in `dlopt.models.multistage.single_task_capacity.stage_capacity`.

@@ -19,17 +19,11 @@ from dlopt.heuristics.admission.time_origin import dated, from_origin, origin_of
 from dlopt.problems.admission.claimed_values import claimed_value
 from dlopt.problems.admission.data import Instance, Solution
 from dlopt.problems.admission.goals import default_objective
-from dlopt.result import NO_LIMITS, Limits, Result, Status
+from dlopt.result import Result, Status
 
 
 def stream(
-    algorithm: str | Policy,
-    instance: Instance,
-    *,
-    objective: str | None = None,
-    limits: Limits = NO_LIMITS,
-    hint: Solution | None = None,
-    seed: int = 0,
+    algorithm: str | Policy, instance: Instance, *, objective: str | None = None
 ) -> Result[Solution]:
     """Decide on the tasks of an instance in the order of their arrivals.
 

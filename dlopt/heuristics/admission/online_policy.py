@@ -22,7 +22,7 @@ from dlopt.problems.admission.data import Chunk, Decision, Instance, Solution, T
 from dlopt.problems.admission.goals import default_objective
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.earliest_schedule import earliest_chunks
-from dlopt.result import NO_LIMITS, Limits, Result, Status
+from dlopt.result import Result, Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,15 +168,7 @@ class OnlinePolicy:
         self.decide: Final = decide
         self.name: Final = name or getattr(decide, "__name__", "policy").replace("_", "-")
 
-    def __call__(
-        self,
-        instance: Instance,
-        *,
-        objective: str | None = None,
-        limits: Limits = NO_LIMITS,
-        hint: Solution | None = None,
-        seed: int = 0,
-    ) -> Result[Solution]:
+    def __call__(self, instance: Instance, *, objective: str | None = None) -> Result[Solution]:
         """Decide on all tasks of an instance, in the order of their arrivals.
 
         Returns

@@ -6,28 +6,20 @@ from dlopt.heuristics.admission.algorithm_names import Algorithm
 from dlopt.heuristics.admission.methods import identical_nodes, stream
 from dlopt.heuristics.admission.priced_algorithm import PricedAlgorithm
 from dlopt.problems.admission.data import Instance, Solution
-from dlopt.result import NO_LIMITS, Limits, Result
+from dlopt.result import Result
 
 __all__ = ["identical_nodes", "priced"]
 
 
-def priced(
-    instance: Instance,
-    *,
-    objective: str | None = None,
-    limits: Limits = NO_LIMITS,
-    hint: Solution | None = None,
-    seed: int = 0,
-    base: str = "",
-) -> Result[Solution]:
+def priced(instance: Instance, *, objective: str | None = None, base: str = "") -> Result[Solution]:
     """Decide on the tasks of an instance in the order of their arrivals, with bid prices.
 
     Parameters
     ----------
     instance : Instance
         With identical nodes.
-    objective, limits, hint, seed
-        As everywhere; only the first has a part.
+    objective : str, optional
+        See `dlopt.registry`.
     base : str, default ""
         The algorithm whose admission test decides in the end, one that keeps its promises and
         plans; by default chosen for the cluster, see `PricedAlgorithm`.
@@ -54,4 +46,4 @@ def priced(
     (20, 31)
     """
     policy = PricedAlgorithm(Algorithm.parse(base) if base else None)
-    return stream(policy, instance, objective=objective, limits=limits, hint=hint, seed=seed)
+    return stream(policy, instance, objective=objective)

@@ -17,7 +17,7 @@ from dlopt.heuristics.bag import batch_mode
 from dlopt.heuristics.bag.mapping_method import MappingMethod, PlaceTasks
 from dlopt.problems.bag.data import Instance, Solution
 from dlopt.problems.bag.goals import OBJECTIVES, default_objective
-from dlopt.result import NO_LIMITS, Limits, Result
+from dlopt.result import Result
 
 
 def _in_batch(rule: batch_mode.BatchRule) -> PlaceTasks:
@@ -40,14 +40,7 @@ A task that can run on a single machine would lose most.
 
 
 def duplex(
-    instance: Instance,
-    *,
-    objective: str | None = None,
-    limits: Limits = NO_LIMITS,
-    hint: Solution | None = None,
-    seed: int = 0,
-    tardy: str = "reject",
-    sites: str = "all",
+    instance: Instance, *, objective: str | None = None, tardy: str = "reject", sites: str = "all"
 ) -> Result[Solution]:
     """Duplex: the better schedule of `min_min` and `max_min`; of equals the former.
 

@@ -32,12 +32,7 @@ _TIME_SHARE = 0.9
 
 
 def gds_local_search(
-    instance: Instance,
-    *,
-    objective: str | None = None,
-    limits: Limits = NO_LIMITS,
-    hint: Solution | None = None,
-    seed: int = 0,
+    instance: Instance, *, objective: str | None = None, limits: Limits = NO_LIMITS, seed: int = 0
 ) -> Result[Solution]:
     """Improve the schedule of GDS site by site, with the information that GDS uses.
 
@@ -57,7 +52,7 @@ def gds_local_search(
         `work` limits the number of new schedules that sites try; `time_s` the time, GDS included.
     seed : int, default 0
         Of GDS. The search itself makes no random choice.
-    instance, objective, hint
+    instance, objective
         See `dlopt.registry`.
 
     Returns

@@ -28,7 +28,7 @@ from dlopt.heuristics.bag.instance_arrays import InstanceArrays
 from dlopt.heuristics.bag.mapping_method import PLAN_CLASS, to_result
 from dlopt.problems.bag.data import Instance, Solution
 from dlopt.problems.bag.goals import default_objective
-from dlopt.result import NO_LIMITS, Limits, Result, Status
+from dlopt.result import Result, Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +46,7 @@ class GdsMethod:
     variants: tuple[LiteralVariant, ...] = ()
 
     def __call__(
-        self,
-        instance: Instance,
-        *,
-        objective: str | None = None,
-        limits: Limits = NO_LIMITS,
-        hint: Solution | None = None,
-        seed: int = 0,
+        self, instance: Instance, *, objective: str | None = None, seed: int = 0
     ) -> Result[Solution]:
         """Rank tasks, schedule them in slacks, shuffle, and dispatch the rest to other sites.
 

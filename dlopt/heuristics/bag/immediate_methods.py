@@ -21,7 +21,7 @@ from dlopt.heuristics.bag import immediate_mode
 from dlopt.heuristics.bag.instance_arrays import InstanceArrays
 from dlopt.heuristics.bag.mapping_method import MappingMethod, PlaceTasks
 from dlopt.problems.bag.data import Instance, Solution
-from dlopt.result import NO_LIMITS, Limits, Result
+from dlopt.result import Result
 
 
 def _in_order(
@@ -77,9 +77,6 @@ def kpb(
     instance: Instance,
     *,
     objective: str | None = None,
-    limits: Limits = NO_LIMITS,
-    hint: Solution | None = None,
-    seed: int = 0,
     tardy: str = "reject",
     sites: str = "all",
     k: int = 20,
@@ -117,9 +114,6 @@ def switching(
     instance: Instance,
     *,
     objective: str | None = None,
-    limits: Limits = NO_LIMITS,
-    hint: Solution | None = None,
-    seed: int = 0,
     tardy: str = "reject",
     sites: str = "all",
     low: int = 60,

@@ -12,7 +12,7 @@ from dlopt.problems.bag.data import Instance, Solution
 from dlopt.problems.bag.dropped import dropped_tasks
 from dlopt.problems.bag.goals import default_objective
 from dlopt.problems.named_tasks import named_tasks
-from dlopt.result import NO_LIMITS, Limits, PlanClass, Result, Status
+from dlopt.result import PlanClass, Result, Status
 
 PLAN_CLASS: PlanClass = "any"
 
@@ -38,9 +38,6 @@ class MappingMethod:
         instance: Instance,
         *,
         objective: str | None = None,
-        limits: Limits = NO_LIMITS,
-        hint: Solution | None = None,
-        seed: int = 0,
         tardy: str = "reject",
         sites: str = "all",
     ) -> Result[Solution]:
@@ -48,7 +45,7 @@ class MappingMethod:
 
         Parameters
         ----------
-        instance, objective, limits, hint, seed
+        instance, objective
             See `dlopt.registry`.
         tardy : {"reject", "run"}
             Whether a task that would miss its deadline where the rule maps it is dropped, and takes

@@ -38,9 +38,6 @@ def stream(
     instance: Instance,
     *,
     objective: str | None = None,
-    limits: Limits = NO_LIMITS,
-    hint: Solution | None = None,
-    seed: int = 0,
     trim: bool = False,
     **options: Any,
 ) -> Result[Solution]:
@@ -50,7 +47,7 @@ def stream(
     ----------
     algorithm : str
         One of `dlopt.heuristics.coreservation.algorithm_names.NAMES`.
-    instance, objective, limits, hint, seed
+    instance, objective
         See `dlopt.registry`.
     trim : bool, default False
         Whether to reserve the least CPU of the same benefit.
@@ -68,12 +65,7 @@ def stream(
 
 
 def portfolio(
-    instance: Instance,
-    *,
-    objective: str | None = None,
-    limits: Limits = NO_LIMITS,
-    hint: Solution | None = None,
-    seed: int = 0,
+    instance: Instance, *, objective: str | None = None, limits: Limits = NO_LIMITS
 ) -> Result[Solution]:
     """Return the best of first, best and worst fit, and of refined best fit, in every order.
 
@@ -139,7 +131,7 @@ def __getattr__(name: str) -> Callable[..., Result[Solution]]:
     method = globals()[name] = partial(stream, known[name])
     method.__name__ = name  # type: ignore[attr-defined]
     declared = signature(stream)
-    common = list(declared.parameters.values())[1:6]
+    common = list(declared.parameters.values())[1:3]
     own = [
         Parameter(
             option, Parameter.KEYWORD_ONLY, default=default, annotation=type(default).__name__

@@ -16,7 +16,7 @@ from dlopt.heuristics.dag.list_scheduling import schedule_by_priority
 from dlopt.heuristics.dag.methods import run_scheduler
 from dlopt.heuristics.dag.partial_schedule import PartialSchedule
 from dlopt.problems.dag.data import Instance, Solution
-from dlopt.result import NO_LIMITS, Limits, Result
+from dlopt.result import Result
 
 ARRIVAL = 0
 """The event that a graph arrives; at an instant, arrivals come before tasks that are ready."""
@@ -24,14 +24,7 @@ TASK_READY = 1
 """The event that the data of a task is on its machine."""
 
 
-def competitive(
-    instance: Instance,
-    *,
-    objective: str | None = None,
-    limits: Limits = NO_LIMITS,
-    hint: Solution | None = None,
-    seed: int = 0,
-) -> Result[Solution]:
+def competitive(instance: Instance, *, objective: str | None = None) -> Result[Solution]:
     """Let every graph schedule its own tasks when it arrives, given the queues of the machines.
 
     A graph takes its tasks by decreasing b-level and maps each to the machine on which it would end
@@ -42,7 +35,7 @@ def competitive(
 
     Parameters
     ----------
-    instance, objective, limits, hint, seed
+    instance, objective
         See `dlopt.registry`.
 
     Returns

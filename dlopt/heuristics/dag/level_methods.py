@@ -13,7 +13,7 @@ from dlopt.heuristics.dag.list_scheduling import schedule_best_pair_first, sched
 from dlopt.heuristics.dag.methods import run_scheduler
 from dlopt.heuristics.dag.partial_schedule import PartialSchedule
 from dlopt.problems.dag.data import Instance, Solution
-from dlopt.result import NO_LIMITS, Limits, Result
+from dlopt.result import Result
 
 MachineRule: TypeAlias = Literal["eft", "est"]
 Scheduler: TypeAlias = Callable[[PartialSchedule, MachineRule], None]
@@ -36,9 +36,6 @@ class ListMethod:
         instance: Instance,
         *,
         objective: str | None = None,
-        limits: Limits = NO_LIMITS,
-        hint: Solution | None = None,
-        seed: int = 0,
         insertion: bool = False,
         machine_rule: MachineRule = "eft",
     ) -> Result[Solution]:
@@ -46,7 +43,7 @@ class ListMethod:
 
         Parameters
         ----------
-        instance, objective, limits, hint, seed
+        instance, objective
             See `dlopt.registry`.
         insertion : bool, default False
             Whether a task may be inserted between two that are placed already.

@@ -50,12 +50,7 @@ TOO_LARGE = "times are too large for floats: the schedule is that of HEFT, PEFT 
 
 
 def list_plus(
-    instance: Instance,
-    *,
-    objective: str | None = None,
-    limits: Limits = NO_LIMITS,
-    hint: object = None,
-    seed: int = 0,
+    instance: Instance, *, objective: str | None = None, limits: Limits = NO_LIMITS, seed: int = 0
 ) -> Result[Solution]:
     """Improve the schedule of HEFT, PEFT or CPOP by iterated list scheduling.
 
@@ -69,7 +64,7 @@ def list_plus(
 
     Parameters
     ----------
-    instance, objective, hint
+    instance, objective
         See `dlopt.registry`; the hint is not used.
     limits : Limits
         `work` counts moves. By default 50 are made for each task, or less for large instances; with

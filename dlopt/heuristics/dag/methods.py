@@ -23,7 +23,7 @@ from dlopt.heuristics.dag.partial_schedule import PartialSchedule
 from dlopt.problems.dag.claimed_values import claimed_value
 from dlopt.problems.dag.data import Instance, Solution
 from dlopt.problems.dag.goals import default_objective
-from dlopt.result import NO_LIMITS, Limits, PlanClass, Result, Status
+from dlopt.result import PlanClass, Result, Status
 
 PLAN_CLASS: PlanClass = "any"
 
@@ -32,10 +32,7 @@ Scheduler: TypeAlias = Callable[[PartialSchedule], None]
 
 
 def run_scheduler(
-    instance: Instance,
-    objective: str | None,
-    insertion: bool,
-    scheduler: Scheduler,
+    instance: Instance, objective: str | None, insertion: bool, scheduler: Scheduler
 ) -> Result[Solution]:
     """Schedule an instance by a function that fills a partial schedule.
 
@@ -70,20 +67,13 @@ class InsertionMethod:
     scheduler: Scheduler
 
     def __call__(
-        self,
-        instance: Instance,
-        *,
-        objective: str | None = None,
-        limits: Limits = NO_LIMITS,
-        hint: Solution | None = None,
-        seed: int = 0,
-        insertion: bool = True,
+        self, instance: Instance, *, objective: str | None = None, insertion: bool = True
     ) -> Result[Solution]:
         """Return the schedule.
 
         Parameters
         ----------
-        instance, objective, limits, hint, seed
+        instance, objective
             See `dlopt.registry`.
         insertion : bool, default True
             Whether a task may be inserted between two that are placed already.

@@ -14,7 +14,7 @@ from dlopt.heuristics.dag import fcp_flb, mapping_rules
 from dlopt.heuristics.dag import hbmct as hbmct_rule
 from dlopt.heuristics.dag.methods import Scheduler, run_scheduler
 from dlopt.problems.dag.data import Instance, Solution
-from dlopt.result import NO_LIMITS, Limits, Result
+from dlopt.result import Result
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,20 +29,12 @@ class RuleMethod:
 
     scheduler: Scheduler
 
-    def __call__(
-        self,
-        instance: Instance,
-        *,
-        objective: str | None = None,
-        limits: Limits = NO_LIMITS,
-        hint: object = None,
-        seed: int = 0,
-    ) -> Result[Solution]:
+    def __call__(self, instance: Instance, *, objective: str | None = None) -> Result[Solution]:
         """Return the schedule.
 
         Parameters
         ----------
-        instance, objective, limits, hint, seed
+        instance, objective
             See `dlopt.registry`.
 
         Returns

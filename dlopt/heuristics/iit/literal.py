@@ -15,19 +15,12 @@ from dlopt.heuristics.iit.monotone_search import smallest_satisfying
 from dlopt.heuristics.iit.partitioning_rules import EqualPartition, OptimalPartition, PartitionRule
 from dlopt.problems.earliest_schedule import by_ready_time, earliest_plan, number_field
 from dlopt.problems.iit.data import Instance, Solution
-from dlopt.result import NO_LIMITS, Limits, Result, Status
+from dlopt.result import Result, Status
 
 IitResult = Result[Solution]
 
 
-def opr_logarithm(
-    instance: Instance,
-    *,
-    objective: str = "nodes",
-    limits: Limits = NO_LIMITS,
-    hint: Solution | None = None,
-    seed: int = 0,
-) -> IitResult:
+def opr_logarithm(instance: Instance) -> IitResult:
     """Take ``n_min = ceil(ln gamma / ln beta)``, in floats, without set-up costs.
 
     What is wrong: at an exact power of beta the rounded logarithm may be one too many (a node is
@@ -52,14 +45,7 @@ def opr_logarithm(
     return _plan_with_formula("opr:literal-logarithm", rule, instance, formula)
 
 
-def opr_binary_search(
-    instance: Instance,
-    *,
-    objective: str = "nodes",
-    limits: Limits = NO_LIMITS,
-    hint: Solution | None = None,
-    seed: int = 0,
-) -> IitResult:
+def opr_binary_search(instance: Instance) -> IitResult:
     """Search the fewest nodes by halving 1..N, as if the execution time fell all the way.
 
     What is wrong: beyond `n_star` it does not fall, and the last number of nodes, tried first,
@@ -80,14 +66,7 @@ def opr_binary_search(
     return _plan_with_formula("opr:literal-binary-search", rule, instance, halving)
 
 
-def epr_roots(
-    instance: Instance,
-    *,
-    objective: str = "nodes",
-    limits: Limits = NO_LIMITS,
-    hint: Solution | None = None,
-    seed: int = 0,
-) -> IitResult:
+def epr_roots(instance: Instance) -> IitResult:
     """Take ``n_min`` from the lower root of ``theta_cm n^2 - omega n + load chi``.
 
     What is wrong: the three printed cases overlook that no integer need lie between the roots.
@@ -118,14 +97,7 @@ def epr_roots(
     return _plan_with_formula("epr:literal-roots", rule, instance, formula)
 
 
-def opr_timeline(
-    instance: Instance,
-    *,
-    objective: str = "completion",
-    limits: Limits = NO_LIMITS,
-    hint: Solution | None = None,
-    seed: int = 0,
-) -> IitResult:
+def opr_timeline(instance: Instance, *, objective: str = "completion") -> IitResult:
     """Read the completion off the last line of the printed timeline, one set-up time short.
 
     What is wrong: the line counts ``n - 1`` transmission set-ups for ``n`` transmissions, so that
@@ -167,10 +139,7 @@ def requires_transmission_setup(instance: Instance) -> str | None:
 
 
 def _plan_with_formula(
-    method: str,
-    rule: PartitionRule,
-    instance: Instance,
-    formula: Callable[[Number], int | None],
+    method: str, rule: PartitionRule, instance: Instance, formula: Callable[[Number], int | None]
 ) -> IitResult:
     """Wait for as many nodes as the formula requires, and rely on it for the deadline."""
     order, ready = by_ready_time(instance)

@@ -45,13 +45,7 @@ def no_setup_costs(instance: Instance) -> str | None:
 
 
 def opr(
-    instance: Instance,
-    *,
-    objective: str = "completion",
-    limits: Limits = NO_LIMITS,
-    hint: Solution | None = None,
-    seed: int = 0,
-    assignment: str = "best",
+    instance: Instance, *, objective: str = "completion", assignment: str = "best"
 ) -> IitResult:
     """Divide by the optimal partitioning rule; all nodes wait for the last of them.
 
@@ -61,8 +55,6 @@ def opr(
         With identical nodes.
     objective : {"completion", "nodes"}
         ``nodes`` takes the fewest that meet the deadline (the papers' MN assignment).
-    limits, hint, seed
-        See `dlopt.registry`.
     assignment : {"best", "all"}
         For ``completion``: the number of nodes that ends first, or the papers' AN assignment,
         ``min(N, n_star)``.
@@ -87,13 +79,7 @@ def opr(
 
 
 def epr(
-    instance: Instance,
-    *,
-    objective: str = "completion",
-    limits: Limits = NO_LIMITS,
-    hint: Solution | None = None,
-    seed: int = 0,
-    assignment: str = "best",
+    instance: Instance, *, objective: str = "completion", assignment: str = "best"
 ) -> IitResult:
     """Divide into equal loads; all nodes wait for the last of them.
 
@@ -109,12 +95,7 @@ def epr(
 
 
 def edf_iit_1(
-    instance: Instance,
-    *,
-    objective: str = "completion",
-    limits: Limits = NO_LIMITS,
-    hint: Solution | None = None,
-    seed: int = 0,
+    instance: Instance, *, objective: str = "completion", limits: Limits = NO_LIMITS
 ) -> IitResult:
     """Divide in the heterogeneous view of `dlopt.heuristics.iit.edf_iit_1`.
 
@@ -127,8 +108,6 @@ def edf_iit_1(
         whose promise meets the deadline.
     limits : Limits, optional
         The prefixes that are not evaluated within the time limit are skipped.
-    hint, seed
-        See `dlopt.registry`.
 
     Notes
     -----
@@ -189,12 +168,7 @@ def _rough_promises(instance: Instance, ready: Sequence[Number], stop: float | N
 
 
 def edf_iit_2(
-    instance: Instance,
-    *,
-    objective: str = "completion",
-    limits: Limits = NO_LIMITS,
-    hint: Solution | None = None,
-    seed: int = 0,
+    instance: Instance, *, objective: str = "completion", limits: Limits = NO_LIMITS
 ) -> IitResult:
     """Serve a prefix of the nodes in ready order, in closed form: the optimum.
 
@@ -206,8 +180,6 @@ def edf_iit_2(
         Under ``nodes`` the fewest nodes that meet the deadline end as early as they can.
     limits : Limits, optional
         Of exact instances, the time: digits of their fractions grow with the number of nodes.
-    hint, seed
-        See `dlopt.registry`.
 
     Returns
     -------
@@ -262,14 +234,7 @@ def edf_iit_2(
     return _to_result("edf-iit-2", instance, best, objective, optimal=True)
 
 
-def equal_finish(
-    instance: Instance,
-    *,
-    objective: str = "completion",
-    limits: Limits = NO_LIMITS,
-    hint: Solution | None = None,
-    seed: int = 0,
-) -> IitResult:
+def equal_finish(instance: Instance, *, objective: str = "completion") -> IitResult:
     """Serve nodes that may differ in a fixed order, so that all used ones end together.
 
     Of three orders (ready time, link speed, time alone) the best is kept.
@@ -279,8 +244,6 @@ def equal_finish(
     instance : Instance
     objective : {"completion", "nodes"}
         ``nodes`` tries the orders cut after 1, 2, 4, ... nodes, then between.
-    limits, hint, seed
-        See `dlopt.registry`.
 
     Notes
     -----

@@ -19,22 +19,14 @@ from dlopt.problems.admission.data import Task
 from dlopt.problems.multistage.claimed_values import claimed_value
 from dlopt.problems.multistage.data import Instance, Reservation, Solution
 from dlopt.problems.multistage.goals import default_objective
-from dlopt.result import NO_LIMITS, Limits, PlanClass, Result, Status
+from dlopt.result import PlanClass, Result, Status
 
 PLAN_CLASS: PlanClass = "any"
 """Stages end where another task is sent, too, so that a node may have several chunks of a task
 between two reservations."""
 
 
-def stream(
-    algorithm: str,
-    instance: Instance,
-    *,
-    objective: str | None = None,
-    limits: Limits = NO_LIMITS,
-    hint: Solution | None = None,
-    seed: int = 0,
-) -> Result[Solution]:
+def stream(algorithm: str, instance: Instance, *, objective: str | None = None) -> Result[Solution]:
     """Decide on tasks and reservations in the order of their arrivals.
 
     At one instant reservations are decided before tasks.

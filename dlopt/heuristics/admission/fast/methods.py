@@ -18,7 +18,7 @@ from dlopt.heuristics.admission.fast.literal import Reset
 from dlopt.heuristics.admission.methods import identical_nodes, stream
 from dlopt.heuristics.admission.planner_factory import NEEDS_IDLE_START, reason_against
 from dlopt.problems.admission.data import Instance, Solution
-from dlopt.result import NO_LIMITS, Limits, Result
+from dlopt.result import Result
 
 AdmissionResult = Result[Solution]
 
@@ -35,14 +35,11 @@ class _FastMethod:
         instance: Instance,
         *,
         objective: str | None = None,
-        limits: Limits = NO_LIMITS,
-        hint: Solution | None = None,
-        seed: int = 0,
         tie_break: Events = "arrivals-first",
     ) -> AdmissionResult:
         """Decide on the tasks of an instance in the order of their arrivals."""
         policy = FastAlgorithm(self.test, events=tie_break, order=self.order)
-        return stream(policy, instance, objective=objective, limits=limits, hint=hint, seed=seed)
+        return stream(policy, instance, objective=objective)
 
 
 class _LiteralMethod:
@@ -56,15 +53,12 @@ class _LiteralMethod:
         instance: Instance,
         *,
         objective: str | None = None,
-        limits: Limits = NO_LIMITS,
-        hint: Solution | None = None,
-        seed: int = 0,
         reset: Reset = "idle",
         tie_break: Events = "arrivals-first",
     ) -> AdmissionResult:
         """Decide on the tasks of an instance in the order of their arrivals."""
         policy = FastAlgorithm(self.test, reset, tie_break)
-        return stream(policy, instance, objective=objective, limits=limits, hint=hint, seed=seed)
+        return stream(policy, instance, objective=objective)
 
 
 fast_edf_iit = _FastMethod("r2")
@@ -84,9 +78,6 @@ def hybrid(
     instance: Instance,
     *,
     objective: str | None = None,
-    limits: Limits = NO_LIMITS,
-    hint: Solution | None = None,
-    seed: int = 0,
     threshold: int = HybridAlgorithm().threshold,
 ) -> AdmissionResult:
     """Decide on the tasks of an instance in the order of their arrivals.
@@ -95,8 +86,8 @@ def hybrid(
     ----------
     instance : Instance
         With identical nodes, and no set-up costs.
-    objective, limits, hint, seed
-        As everywhere; only the first has a part.
+    objective : str, optional
+        See `dlopt.registry`.
     threshold : int
         Number of waiting tasks from which the fast test decides.
 
@@ -114,17 +105,11 @@ def hybrid(
     6
     """
     policy = HybridAlgorithm(threshold)
-    return stream(policy, instance, objective=objective, limits=limits, hint=hint, seed=seed)
+    return stream(policy, instance, objective=objective)
 
 
 def hybrid_literal(
-    instance: Instance,
-    *,
-    objective: str | None = None,
-    limits: Limits = NO_LIMITS,
-    hint: Solution | None = None,
-    seed: int = 0,
-    threshold: int = LITERAL_THRESHOLD,
+    instance: Instance, *, objective: str | None = None, threshold: int = LITERAL_THRESHOLD
 ) -> AdmissionResult:
     """Decide on the tasks of an instance as HYBRID is printed; parameters as of `hybrid`.
 
@@ -132,7 +117,7 @@ def hybrid_literal(
     them.
     """
     policy = HybridAlgorithm(threshold, literal=True)
-    return stream(policy, instance, objective=objective, limits=limits, hint=hint, seed=seed)
+    return stream(policy, instance, objective=objective)
 
 
 def needs_processing_time(instance: Instance) -> str | None:
