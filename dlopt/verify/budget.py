@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 Progress = Callable[[int], None]
 
@@ -12,6 +13,7 @@ REPORT_INTERVAL_S = 0.2
 """Seconds between two progress reports."""
 
 
+@dataclass(slots=True)
 class SearchBudget:
     """The time or number of instances that a search may use, and what it has used.
 
@@ -27,28 +29,17 @@ class SearchBudget:
         Once it is set, the search must end, whatever its limit is.
     """
 
-    __slots__ = (
-        "_begun",
-        "_last_report",
-        "_progress",
-        "examples",
-        "not_applicable",
-        "seconds",
-        "shipped",
-        "stop",
-        "tried",
-    )
+    seconds: float
+    examples: int | None = None
+    progress: Progress | None = None
+    stop: threading.Event | None = None
+    tried: int = field(default=0, init=False)
+    not_applicable: int = field(default=0, init=False)
+    shipped: int = field(default=0, init=False)
+    _begun: float = field(init=False)
+    _last_report: float = field(init=False)
 
-    def __init__(
-        self,
-        seconds: float,
-        examples: int | None = None,
-        progress: Progress | None = None,
-        stop: threading.Event | None = None,
-    ) -> None:
-        self.seconds, self.examples, self.stop = seconds, examples, stop
-        self.tried = self.not_applicable = self.shipped = 0
-        self._progress = progress
+    def __post_init__(self) -> None:
         self._begun = self._last_report = time.perf_counter()
 
     @property
@@ -79,6 +70,6 @@ class SearchBudget:
         else:
             self.not_applicable += 1
         now = time.perf_counter()
-        if self._progress is not None and now - self._last_report >= REPORT_INTERVAL_S:
+        if self.progress is not None and now - self._last_report >= REPORT_INTERVAL_S:
             self._last_report = now
-            self._progress(self.tried + self.shipped)
+            self.progress(self.tried + self.shipped)

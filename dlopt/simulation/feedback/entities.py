@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dlopt.generation.workload import Workload
 from dlopt.problems.admission import Scenario
 from dlopt.simulation.feedback.policy import Policy, Strategy
 
 
+@dataclass(slots=True, eq=False)
 class TaskState:
     """A task, as the scheduler knows it and as it is.
 
@@ -31,44 +32,24 @@ class TaskState:
         When the first chunk was sent.
     """
 
-    __slots__ = (
-        "_pace",
-        "arrival",
-        "begun",
-        "deadline",
-        "due",
-        "incomplete",
-        "known",
-        "load",
-        "number",
-        "rank",
-        "rest",
-        "running",
-        "settled",
-        "true",
-    )
+    number: int
+    arrival: float
+    load: float
+    deadline: float
+    true: tuple[float, float]
+    known: tuple[float, float]
+    due: float = field(init=False)
+    rank: tuple[float, int] = field(init=False)
+    rest: float = field(init=False)
+    running: int = 0
+    incomplete: bool = False
+    settled: bool = False
+    begun: float | None = None
+    _pace: tuple[int, float] = (0, 0.0)
 
-    def __init__(
-        self,
-        number: int,
-        arrival: float,
-        load: float,
-        deadline: float,
-        true: tuple[float, float],
-        known: tuple[float, float],
-    ) -> None:
-        self.number = number
-        self.arrival = arrival
-        self.load = load
-        self.deadline = deadline
-        self.due = arrival + deadline
-        self.rank = (self.due, number)
-        self.true, self.known = true, known
-        self.rest = load
-        self.running = 0
-        self.incomplete = self.settled = False
-        self.begun: float | None = None
-        self._pace = (0, 0.0)
+    def __post_init__(self) -> None:
+        self.due = self.arrival + self.deadline
+        self.rank, self.rest = (self.due, self.number), self.load
 
     def execution_time(self, load: float, nodes: int) -> float:
         """Return the execution time of a load on all nodes, by the known costs, (7.1)."""

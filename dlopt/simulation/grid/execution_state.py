@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable
+from dataclasses import InitVar, dataclass, field
 from enum import Enum, IntEnum, auto
 from typing import Any, TypeAlias
 
@@ -47,52 +48,30 @@ QueueKey: TypeAlias = Rank | tuple[Number, int, Rank]
 """Key of a ready subtask: its rank, or when it was ready, its job, and its rank."""
 
 
+@dataclass(slots=True, eq=False)
 class Subtask:
     """A task of a graph, as schedulers know it."""
 
-    __slots__ = (
-        "after",
-        "attempt",
-        "costs",
-        "data_from",
-        "data_in",
-        "data_out",
-        "duplicate_attempts",
-        "index",
-        "job",
-        "level",
-        "mapped_node",
-        "missing",
-        "producer",
-        "rank",
-        "round_trip_times",
-        "sent_in",
-        "sent_out",
-        "state",
-        "tries",
-        "work",
-    )
-
-    def __init__(self, job: Job, index: int) -> None:
-        self.job, self.index = job, index
-        self.state = SubtaskState.WAITING
-        self.missing = 0  # predecessors whose results are not known yet
-        self.after: list[Subtask] = []
-        self.data_from: list[tuple[Subtask, Number]] = []
-        self.data_in: Number = 0  # the largest of its data: transfers are concurrent
-        self.data_out: Number = 0
-        self.sent_in: Number = 0  # the sum of its data: the traffic
-        self.sent_out: Number = 0
-        self.level: Number = 0  # static b-level
-        self.rank: Rank = (0, 0, 0)  # deadline less level, job, index: low first
-        self.work: Any = None
-        self.costs: tuple[Any, ...] | None = None  # on each machine, if it has no work
-        self.round_trip_times: list[Number] = []  # on the nodes of its LAN, see `LanNodes`
-        self.attempt: Attempt | None = None
-        self.duplicate_attempts: list[Attempt] = []
-        self.mapped_node: Node | None = None  # by its graph, under competitive scheduling
-        self.producer: Node | None = None  # whose result counts
-        self.tries = 0
+    job: Job
+    index: int
+    state: SubtaskState = SubtaskState.WAITING
+    missing: int = 0  # predecessors whose results are not known yet
+    after: list[Subtask] = field(default_factory=list)
+    data_from: list[tuple[Subtask, Number]] = field(default_factory=list)
+    data_in: Number = 0  # the largest of its data: transfers are concurrent
+    data_out: Number = 0
+    sent_in: Number = 0  # the sum of its data: the traffic
+    sent_out: Number = 0
+    level: Number = 0  # static b-level
+    rank: Rank = (0, 0, 0)  # deadline less level, job, index: low first
+    work: Any = None
+    costs: tuple[Any, ...] | None = None  # on each machine, if it has no work
+    round_trip_times: list[Number] = field(default_factory=list)  # on the nodes of its LAN
+    attempt: Attempt | None = None
+    duplicate_attempts: list[Attempt] = field(default_factory=list)
+    mapped_node: Node | None = None  # by its graph, under competitive scheduling
+    producer: Node | None = None  # whose result counts
+    tries: int = 0
 
     def time_on(self, node: Node) -> Number:
         """Return its estimated execution time on a node that can run it."""
@@ -100,82 +79,55 @@ class Subtask:
         return time
 
 
+@dataclass(slots=True, eq=False)
 class Attempt:
     """One execution of a subtask: it is sent to a node, runs there, and its result returns."""
 
-    __slots__ = (
-        "arrived",
-        "due",
-        "duration",
-        "end",
-        "estimate",
-        "expected_known",
-        "fate",
-        "freed",
-        "is_duplicate",
-        "known",
-        "node",
-        "sent",
-        "start",
-        "state",
-        "subtask",
-    )
+    subtask: Subtask
+    node: Node
+    sent: Number
+    arrived: Number = field(init=False)
+    expected_known: Number = field(init=False)
+    state: AttemptState = AttemptState.IN_TRANSIT
+    is_duplicate: bool = False  # taken back while it runs or returns
+    due: Number | None = None
+    estimate: Number = 0  # estimated execution time
+    duration: Number = 0  # actual execution time, without failures
+    start: Any = None
+    end: Any = None
+    known: Number | None = None
+    freed: Number | None = None
+    fate: str = "unfinished"
 
-    def __init__(self, subtask: Subtask, node: Node, sent: Number) -> None:
-        self.subtask, self.node, self.sent = subtask, node, sent
-        self.state = AttemptState.IN_TRANSIT
-        self.is_duplicate = False  # taken back while it runs or returns
-        self.arrived: Number = sent
-        self.due: Number | None = None
-        self.estimate: Number = 0  # estimated execution time
-        self.duration: Number = 0  # actual execution time, without failures
-        self.expected_known: Number = sent
-        self.start: Any = None
-        self.end: Any = None
-        self.known: Number | None = None
-        self.freed: Number | None = None
-        self.fate = "unfinished"
+    def __post_init__(self) -> None:
+        self.arrived = self.expected_known = self.sent
 
 
+@dataclass(slots=True, eq=False)
 class Node:
     """A machine: its true state, and the state that its scheduler assumes."""
 
-    __slots__ = (
-        "assigned",
-        "back_at",
-        "busy",
-        "down_since",
-        "free",
-        "index",
-        "lan",
-        "latency",
-        "machine",
-        "place",
-        "power",
-        "presumed_since",
-        "queue",
-        "running",
-        "unit",
-        "up",
-        "wasted",
-    )
+    index: int
+    place: int
+    machine: Machine
+    latency: Number
+    unit: Number
+    power: Number
+    lan: int = field(init=False)
+    up: bool = True
+    back_at: Any = 0  # when it recovers; None for never
+    down_since: Any = None
+    queue: deque[Attempt] = field(default_factory=deque)  # in the order in which they were sent
+    running: Attempt | None = None
+    assigned: list[Attempt] = field(default_factory=list)  # that the scheduler assumes to be there
+    free: Number = 0  # when the scheduler expects it to be free (EMFT)
+    presumed_since: Number | None = None
+    busy: Number = 0
+    wasted: Number = 0
 
-    def __init__(
-        self, index: int, place: int, machine: Machine, latency: Number, unit: Number, power: Number
-    ) -> None:
-        assert machine.lan is not None  # see `check_fits`
-        self.index, self.place, self.machine, self.lan = index, place, machine, machine.lan
-        self.latency, self.unit, self.power = latency, unit, power
-        self.up = True
-        self.back_at: Any = 0  # when it recovers; None for never
-        self.down_since: Any = None
-        self.queue: deque[Attempt] = deque()  # in the order in which they were sent
-        self.running: Attempt | None = None
-        self.assigned: list[Attempt] = []  # those that the scheduler assumes to be there
-        self.free: Number = 0  # when the scheduler expects it to be free (EMFT)
-        self.presumed_since: Number | None = None
-        self.busy: Number = 0
-        self.wasted: Number = 0
+    def __post_init__(self) -> None:
+        assert self.machine.lan is not None  # see `check_fits`
+        self.lan = self.machine.lan
 
 
 class LanNodes:
@@ -213,54 +165,44 @@ class LanNodes:
         ]
 
 
+@dataclass(slots=True, eq=False)
 class Job:
     """A task graph on its way through the grid."""
 
-    __slots__ = (
-        "arrival",
-        "decided",
-        "due",
-        "estimate",
-        "graph",
-        "home",
-        "index",
-        "input",
-        "lan",
-        "last_known",
-        "left",
-        "lost",
-        "needs_eligibility",
-        "output",
-        "reason",
-        "received",
-        "returned",
-        "subtasks",
-        "table",
-        "waiting",
-    )
+    index: int
+    graph: Graph
+    number: InitVar[Callable[[Number], Number]]
+    home: int = field(init=False)
+    arrival: Number = field(init=False)
+    due: Number | None = field(init=False)
+    input: Number = field(init=False)
+    output: Number = field(init=False)
+    lan: int | None = None
+    decided: Any = None
+    received: Number | None = None
+    returned: Number | None = None
+    last_known: Number | None = None
+    estimate: Number | None = None  # reference for its response; None without bids
+    reason: str = ""
+    lost: int = 0  # subtasks that had to be sent again
+    subtasks: list[Subtask] = field(init=False)
+    left: int = field(init=False)
+    needs_eligibility: bool = field(init=False)
+    """Whether some subtasks may be unable to run on some nodes."""
+    waiting: list[Subtask] = field(init=False)
+    table: Any = None  # arrays for compiled bids
 
-    def __init__(self, index: int, graph: Graph, number: Callable[[Number], Number]) -> None:
-        self.index, self.graph = index, graph
+    def __post_init__(self, number: Callable[[Number], Number]) -> None:
+        graph = self.graph
         assert graph.lan is not None  # see `check_fits`
-        self.home: int = graph.lan
-        self.arrival = number(graph.arrival)
+        self.home, self.arrival = graph.lan, number(graph.arrival)
         due = graph.absolute_deadline
         self.due = None if due is None else number(due)
         self.input, self.output = number(graph.input), number(graph.output)
-        self.lan: int | None = None
-        self.decided: Any = None
-        self.received: Number | None = None
-        self.returned: Number | None = None
-        self.last_known: Number | None = None
-        self.estimate: Number | None = None  # reference for its response; None without bids
-        self.reason = ""
-        self.lost = 0  # subtasks that had to be sent again
         self.subtasks = _subtasks(self, graph, number)
         self.left = len(self.subtasks)
-        # Whether some subtasks may be unable to run on some nodes.
         self.needs_eligibility = any(subtask.costs is not None for subtask in self.subtasks)
         self.waiting = sorted(self.subtasks, key=lambda subtask: subtask.rank)
-        self.table: Any = None  # arrays for compiled bids
 
 
 def _subtasks(job: Job, graph: Graph, number: Callable[[Number], Number]) -> list[Subtask]:
