@@ -75,7 +75,7 @@ def exact_plan(
     objective = objective or "accepted"
     scaled = ScaledInstance.from_instance(instance, objective)
     search = AdmissionSearch(scaled, installments, limits, seed, solver)
-    return _results(instance, objective, seed, installments).run(search, instance, hint)
+    return _results(instance, objective, installments).run(search, instance, hint)
 
 
 def feasible_queue(
@@ -126,7 +126,7 @@ def feasible_queue(
     scaled = ScaledInstance.from_instance(instance, objective)
     scaled = scaled.restricted_to(range(len(scaled.tasks)))
     search = AdmissionSearch(scaled, installments, limits, seed, solver)
-    return _results(instance, objective, seed, installments).decide(search, hint)
+    return _results(instance, objective, installments).decide(search, hint)
 
 
 def bound_fluid(
@@ -167,7 +167,7 @@ def bound_fluid(
     >>> bound_fluid(Instance(Cluster(2, tau=1, chi=1), tasks)).bound
     1
     """
-    return _bound_result(instance, objective, limits, seed, None, relax, "bound-fluid")
+    return _bound_result(instance, objective, limits, seed, None, relax)
 
 
 def bound_window(
@@ -207,9 +207,7 @@ def bound_window(
     >>> bound_fluid(instance).bound, bound_window(instance).bound
     (2, 1)
     """
-    return _bound_result(
-        instance, objective, limits, seed, installments, False, "bound-window-cuts"
-    )
+    return _bound_result(instance, objective, limits, seed, installments, False)
 
 
 def _bound_result(
@@ -219,26 +217,22 @@ def _bound_result(
     seed: int,
     installments: int | None,
     relaxation_only: bool,
-    method: str,
 ) -> Answer:
     objective = objective or "accepted"
     scaled = ScaledInstance.from_instance(instance, objective)
     bound = upper_bound(
         scaled, limits, installments=installments, relaxation_only=relaxation_only, seed=seed
     )
-    results = _results(instance, objective, seed, installments)
-    return results.of_bound(bound, method, "the promised tasks")
+    results = _results(instance, objective, installments)
+    return results.of_bound(bound, "the promised tasks")
 
 
-def _results(
-    instance: Instance, objective: str, seed: int, installments: int | None
-) -> StreamResults:
+def _results(instance: Instance, objective: str, installments: int | None) -> StreamResults:
     """Return the maker of results on schedules with so many installments, or with any number."""
     return StreamResults(
         instance.exact,
         len(instance.tasks),
         objective,
-        seed,
         "any" if installments is None else "single" if installments == 1 else "k",
         installments or 1,
         _float_warning(instance),

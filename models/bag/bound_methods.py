@@ -82,8 +82,6 @@ def bound_lp(
         objective=scaled.objective,
         bound=as_objective_value(to_objective_bound(scaled, bound.value) for bound in bounds),
         reason=bound_reason(bound.proof for bound in bounds),
-        method="bound-lp",
-        seed=seed,
         plan_class="any",
         solver="HiGHS",
         proof="exact",

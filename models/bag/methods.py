@@ -236,24 +236,19 @@ def solve_lns(
 
 def _run(search: ExactSearch, hint: Solution | None, method: str, solver: str) -> Answer:
     """Run a search, which offers its result wherever it is, and return its result."""
-    scaled, seed = search.scaled, search.seed
+    scaled = search.scaled
     offer(
         scaled.instance,
         scaled.objective,
         method,
-        lambda: _to_result(scaled, search.snapshot(), method, seed, solver),
+        lambda: _to_result(scaled, search.snapshot(), solver),
     )
-    search_result = search.run(sequences_from_hint(scaled, hint))
-    result = _to_result(scaled, search_result, method, seed, solver)
+    result = _to_result(scaled, search.run(sequences_from_hint(scaled, hint)), solver)
     return result if method == "milp" else with_certificate(result, search.certificate())
 
 
 def _to_result(
-    scaled: ScaledInstance,
-    search_result: SearchResult[Sequences, Fraction],
-    method: str,
-    seed: int,
-    solver: str,
+    scaled: ScaledInstance, search_result: SearchResult[Sequences, Fraction], solver: str
 ) -> Answer:
     """Return the schedule and the bounds of a search as a result."""
     instance, goal, levels = scaled.instance, scaled.objective, scaled.levels
@@ -280,8 +275,6 @@ def _to_result(
         value=claimed_value(instance, solution, goal),
         bound=as_objective_value(to_objective_bound(scaled, bound) for bound in bounds),
         reason=reason,
-        method=method,
-        seed=seed,
         plan_class="any",
         solver=solver,
         proof=search_result.proof,

@@ -25,7 +25,6 @@ class StreamResults:
     requests : int
         Its tasks and reservations.
     objective : str
-    seed : int
     plan_class : PlanClass
         Of schedules with so many installments.
     installments : int
@@ -34,14 +33,13 @@ class StreamResults:
 
     Examples
     --------
-    >>> StreamResults(True, 4, "reject-ratio", 0, "single").objective_value(Fraction(3))
+    >>> StreamResults(True, 4, "reject-ratio", "single").objective_value(Fraction(3))
     Fraction(1, 4)
     """
 
     exact: bool
     requests: int
     objective: str
-    seed: int
     plan_class: PlanClass
     installments: int = 1
     warning: str | None = None
@@ -68,7 +66,6 @@ class StreamResults:
             value=value,
             bound=value,
             reason=answer.reason,
-            method="feasibility",
             solver=search.solver,
             certificate=answer.certificate,
             proof=answer.proof_kind,
@@ -77,15 +74,15 @@ class StreamResults:
         return self._complete(result, any_plan)
 
     def of_bound(
-        self, bound: UpperBound, method: str, mandatory: str, obstacle: str | None = None
+        self, bound: UpperBound, mandatory: str, obstacle: str | None = None
     ) -> Result[PlanT]:
         """Return the result of a bound.
 
         Parameters
         ----------
         bound : UpperBound
-        method, mandatory : str
-            The name of the method, and what must be accepted.
+        mandatory : str
+            What must be accepted.
         obstacle : str, optional
             Why that is impossible, if it is obvious.
         """
@@ -98,7 +95,6 @@ class StreamResults:
             Status.BOUND,
             bound=self.objective_value(value),
             reason=reason,
-            method=method,
             solver="HiGHS",
             solver_version=bound.version,
             certificate=bound.certificate,
@@ -128,7 +124,6 @@ class StreamResults:
             value=value,
             bound=None if search.bound is None else self.objective_value(search.bound),
             reason=reason,
-            method="exact",
             solver="+".join(search.solvers),
             certificate=search.certificate,
             proof=search.proof_kind,
@@ -139,7 +134,6 @@ class StreamResults:
         return replace(
             result,
             objective=self.objective,
-            seed=self.seed,
             plan_class="any" if any_plan else self.plan_class,
             installments=None if any_plan or self.installments == 1 else self.installments,
             reason="; ".join(filter(None, (result.reason, self.warning))) or None,

@@ -62,7 +62,7 @@ def bound_lp(
     >>> bound_lp(Instance((Machine("m", 5),), asked)).bound
     Fraction(1, 2)
     """
-    return _relaxation_result(instance, objective, limits, seed, "bound-aggregated-lp", 1)
+    return _relaxation_result(instance, objective, limits, seed, 1)
 
 
 def bound_pooled(
@@ -100,9 +100,7 @@ def bound_pooled(
     >>> bound_pooled(Instance((Machine("m", 5),), asked), objective="rejections").bound
     1
     """
-    return _relaxation_result(
-        instance, objective, limits, seed, "bound-aggregated", aggregated_relaxation.MAX_NODES
-    )
+    return _relaxation_result(instance, objective, limits, seed, aggregated_relaxation.MAX_NODES)
 
 
 def bound_knapsack(instance: Instance, *, objective: str | None = None) -> Answer:
@@ -137,7 +135,7 @@ def bound_knapsack(instance: Instance, *, objective: str | None = None) -> Answe
     goal = objective or "benefit"
     scaled = ScaledInstance.from_instance(instance, goal)
     bound = knapsack_bound.upper_bound(scaled, goal)
-    return _to_result(scaled, [bound], "bound-knapsack", None)
+    return _to_result(scaled, [bound], None)
 
 
 def _relaxation_result(
@@ -145,7 +143,6 @@ def _relaxation_result(
     objective: str | None,
     limits: Limits,
     seed: int,
-    method: str,
     max_nodes: int,
 ) -> Answer:
     """Bound the first level by the relaxation of each component, the others trivially."""
@@ -156,7 +153,7 @@ def _relaxation_result(
     if scaled.levels[1:] == ("machines",) and bounds[0] == 0:
         machines = machine_minimisation.minimise_machines(scaled, limits, seed)
         bounds[1] = -Fraction(machines.bound)
-    return _to_result(scaled, bounds, method, "HiGHS")
+    return _to_result(scaled, bounds, "HiGHS")
 
 
 def _level_bound(
@@ -178,12 +175,7 @@ def _level_bound(
     return Fraction(total // 1) if level == "rejections" else total
 
 
-def _to_result(
-    scaled: ScaledInstance,
-    bounds: Sequence[Fraction],
-    method: str,
-    solver: str | None,
-) -> Answer:
+def _to_result(scaled: ScaledInstance, bounds: Sequence[Fraction], solver: str | None) -> Answer:
     """Return bounds of all maximised levels as a result."""
     pairs = zip(scaled.levels, bounds, strict=True)
     return Result(
@@ -191,7 +183,6 @@ def _to_result(
         objective=scaled.objective,
         bound=as_objective_value(to_objective_bound(scaled, *pair) for pair in pairs),
         reason="certified in exact arithmetic",
-        method=method,
         plan_class="any",
         solver=solver,
         proof="exact",

@@ -76,8 +76,6 @@ def all_or_nothing(
         value=None if solution is None else 0,
         bound=None if solution is None else 0,
         reason=verdict.reason,
-        method="feasibility",
-        seed=seed,
         plan_class="any",
         solver="CP-SAT+HiGHS",
         proof=verdict.proof,

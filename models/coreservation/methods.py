@@ -332,7 +332,7 @@ def _search(
         def answer() -> Answer:
             found = known()
             solution = to_feasible_solution(scaled, found.incumbent)
-            return _to_result(scaled, found, solution, method, seed, solver_name)
+            return _to_result(scaled, found, solution, solver_name)
 
         offer(scaled.instance, scaled.objective, method, answer)
 
@@ -343,17 +343,12 @@ def _search(
         solution = _within_true_capacity(scaled, hint, budget, seed, **options)
         found.proven_levels = min(found.proven_levels, len(scaled.levels) - 1)
     solution = better_of_hint(scaled, solution, assignment)
-    result = _to_result(scaled, found, solution, method, seed, solver_name)
-    return certified(scaled, result, budget.stop) if method in CERTIFIED else result
+    result = _to_result(scaled, found, solution, solver_name)
+    return certified(scaled, result, seed, budget.stop) if method in CERTIFIED else result
 
 
 def _to_result(
-    scaled: ScaledInstance,
-    found: AssignmentResult,
-    solution: Solution | None,
-    method: str,
-    seed: int,
-    solver_name: str,
+    scaled: ScaledInstance, found: AssignmentResult, solution: Solution | None, solver_name: str
 ) -> Answer:
     """Return a schedule, if there is one, and the bounds of a search as a result."""
     instance, goal, levels = scaled.instance, scaled.objective, scaled.levels
@@ -377,8 +372,6 @@ def _to_result(
         value=value,
         bound=bound,
         reason=reason,
-        method=method,
-        seed=seed,
         plan_class="any",
         solver=solver_name,
         proof=found.proof,

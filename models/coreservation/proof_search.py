@@ -80,7 +80,9 @@ class CertificateOutcome(NamedTuple):
     reason: str | None = None
 
 
-def certified(scaled: ScaledInstance, result: Result[Solution], stop: float) -> Result[Solution]:
+def certified(
+    scaled: ScaledInstance, result: Result[Solution], seed: int, stop: float
+) -> Result[Solution]:
     """Return a result with the certificate of its bounds, or with the reason why it has none.
 
     Where a solver's bound meets an exact value up to rounding, the value is proven, if possible.
@@ -90,11 +92,12 @@ def certified(scaled: ScaledInstance, result: Result[Solution], stop: float) -> 
     scaled : ScaledInstance
     result : Result
         With bounds of all levels.
+    seed : int
     stop : float
         Instant of the monotonic clock at which the search for a proof ends.
     """
     assert result.bound is not None  # every level has a trivial one
-    seed, gap = result.seed or 0, _open_gap(scaled, result)
+    gap = _open_gap(scaled, result)
     if 0 < gap <= MAX_ROUNDED_GAP and result.value is not None:
         outcome = certify_bound(scaled, levels_of(result.value), seed, stop, VALUE_EFFORT)
         if outcome.certificate is not None:

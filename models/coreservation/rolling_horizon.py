@@ -117,8 +117,6 @@ def exact_per_batch(
         objective=goal,
         value=objective_value(instance, solution, goal),
         reason=reason,
-        method="rolling-exact",
-        seed=seed,
         plan_class="any",
         solver="CP-SAT+HiGHS",
     )

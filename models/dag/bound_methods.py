@@ -50,7 +50,7 @@ def bound_critical_path(instance: Instance, *, objective: str | None = None) -> 
     >>> bound_critical_path(Instance((Machine("m"), Machine("n")), (graph,))).bound
     6
     """
-    return _bound_result(instance, objective, CRITICAL_PATH, "bound-critical-path")
+    return _bound_result(instance, objective, CRITICAL_PATH)
 
 
 def bound_work(instance: Instance, *, objective: str | None = None) -> Answer:
@@ -84,7 +84,7 @@ def bound_work(instance: Instance, *, objective: str | None = None) -> Answer:
     >>> bound_work(Instance((Machine("m"), Machine("n", power=2)), (graph,))).bound
     6
     """
-    return _bound_result(instance, objective, TOTAL_WORK, "bound-work")
+    return _bound_result(instance, objective, TOTAL_WORK)
 
 
 def bound_fernandez(instance: Instance, *, objective: str | None = None) -> Answer:
@@ -116,10 +116,10 @@ def bound_fernandez(instance: Instance, *, objective: str | None = None) -> Answ
     >>> bound_fernandez(Instance((Machine("m"), Machine("n")), (Graph("g", tasks, edges),))).bound
     10
     """
-    return _bound_result(instance, objective, INTERVAL_ENERGY, "bound-fernandez")
+    return _bound_result(instance, objective, INTERVAL_ENERGY)
 
 
-def _bound_result(instance: Instance, objective: str | None, proof: Proof, method: str) -> Answer:
+def _bound_result(instance: Instance, objective: str | None, proof: Proof) -> Answer:
     objective = objective or "makespan"
     blocks = time_blocks(instance, objective, within_horizon=False)
     if blocks:
@@ -139,7 +139,6 @@ def _bound_result(instance: Instance, objective: str | None, proof: Proof, metho
         objective=objective,
         bound=to_objective_value(scaled, levels, units),
         reason=bound_reason([bounds.proof]),
-        method=method,
         plan_class="any",
         proof="exact",
         certificate=certificate_of_bound(scaled, heads_tails, levels, units, cases=False),

@@ -113,7 +113,7 @@ def _solve_whole(
     search = ExactSearch(instance, objective, limits, seed)
 
     def known(found: SearchResult[Schedule, int]) -> Answer:
-        return _to_result(instance, objective, seed, search, found, hint)
+        return _to_result(instance, objective, search, found, hint)
 
     offer(instance, objective, "exact", lambda: known(search.snapshot()))
     search.run(hint)
@@ -123,7 +123,6 @@ def _solve_whole(
 def _to_result(
     instance: Instance,
     objective: str,
-    seed: int,
     search: ExactSearch,
     found: SearchResult[Schedule, int],
     hint: Solution | None,
@@ -152,8 +151,6 @@ def _to_result(
         value=value,
         bound=bound,
         reason=reason,
-        method="exact",
-        seed=seed,
         plan_class="any",
         solver=cpsat.NAME,
         proof=found.proof,
@@ -239,8 +236,6 @@ def solve_milp(
         value=value,
         bound=bound,
         reason=None if proven else GAP_NOT_CLOSED,
-        method="milp",
-        seed=seed,
         plan_class="any",
         solver=solver,
         solver_version=result.version,

@@ -301,7 +301,6 @@ class SingleLoadSearch:
             value=value,
             bound=bound,
             reason=None if closed else self._gap_reason(),
-            method="exact",
             plan_class=self.plan_class,
             installments=self.installments if self.installments > 1 else None,
             solver=outcome.solver,
@@ -345,7 +344,6 @@ class SingleLoadSearch:
             value=value,
             bound=bound,
             reason=None if status is Status.OPTIMAL else self._limit_reason(),
-            method="exact",
             plan_class=self.plan_class,
             installments=self.installments if self.installments > 1 else None,
             solver=self.solver,
@@ -383,7 +381,6 @@ class SingleLoadSearch:
         return Result(
             Status.INFEASIBLE,
             reason=reason,
-            method="exact",
             plan_class=self.plan_class,
             installments=self.installments if self.installments > 1 else None,
             solver=result.outcome.solver,

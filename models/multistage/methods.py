@@ -77,7 +77,7 @@ def exact_plan(
     objective = objective or "accepted"
     scaled = ScaledInstance.from_instance(instance, objective)
     search = MultistageSearch(scaled, installments, limits, seed, solver)
-    return _results(instance, objective, seed, installments).run(search, instance, hint)
+    return _results(instance, objective, installments).run(search, instance, hint)
 
 
 def feasible_together(
@@ -125,7 +125,7 @@ def feasible_together(
     objective = objective or "accepted"
     scaled = ScaledInstance.from_instance(instance, objective, accept_all=True)
     search = MultistageSearch(scaled, installments, limits, seed, solver)
-    return _results(instance, objective, seed, installments).decide(search, hint)
+    return _results(instance, objective, installments).decide(search, hint)
 
 
 def bound_fluid(
@@ -172,21 +172,18 @@ def bound_fluid(
     objective = objective or "accepted"
     scaled = ScaledInstance.from_instance(instance, objective)
     bound = upper_bound(scaled, limits, relaxation_only=relax, seed=seed)
-    results = _results(instance, objective, seed, None)
+    results = _results(instance, objective, None)
     mandatory = "promised tasks and mandatory reservations"
-    return results.of_bound(bound, "bound-fluid", mandatory, scaled.obstacle)
+    return results.of_bound(bound, mandatory, scaled.obstacle)
 
 
-def _results(
-    instance: Instance, objective: str, seed: int, installments: int | None
-) -> StreamResults:
+def _results(instance: Instance, objective: str, installments: int | None) -> StreamResults:
     """Return the maker of results on schedules with so many installments, or with any number."""
     few: PlanClass = "per-stage" if instance.reservations else "single"
     return StreamResults(
         instance.exact,
         len(instance.tasks) + len(instance.reservations),
         objective,
-        seed,
         "any" if installments is None else few if installments == 1 else "k",
         installments or 1,
     )

@@ -102,8 +102,6 @@ def structured_plan(
             value=value,
             bound=value if status is Status.OPTIMAL else None,
             reason=reason,
-            method="stage-optimal",
-            seed=seed,
             plan_class="per-stage" if installments == 1 else "k",
             installments=installments if installments > 1 else None,
             solver=solver,

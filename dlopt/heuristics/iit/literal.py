@@ -42,7 +42,7 @@ def opr_logarithm(instance: Instance) -> IitResult:
             return None
         return max(1, math.ceil(math.log(gamma) / math.log(beta)))
 
-    return _plan_with_formula("opr:literal-logarithm", rule, instance, formula)
+    return _plan_with_formula(rule, instance, formula)
 
 
 def opr_binary_search(instance: Instance) -> IitResult:
@@ -63,7 +63,7 @@ def opr_binary_search(instance: Instance) -> IitResult:
     def halving(slack: Number) -> int | None:
         return smallest_satisfying(lambda n: bool(rule.execution_time(load, n) <= slack), most)
 
-    return _plan_with_formula("opr:literal-binary-search", rule, instance, halving)
+    return _plan_with_formula(rule, instance, halving)
 
 
 def epr_roots(instance: Instance) -> IitResult:
@@ -94,7 +94,7 @@ def epr_roots(instance: Instance) -> IitResult:
 
         return smallest_satisfying(beyond_lower_root, max(1, math.ceil(omega / theta)))
 
-    return _plan_with_formula("epr:literal-roots", rule, instance, formula)
+    return _plan_with_formula(rule, instance, formula)
 
 
 def opr_timeline(instance: Instance, *, objective: str = "completion") -> IitResult:
@@ -126,7 +126,6 @@ def opr_timeline(instance: Instance, *, objective: str = "completion") -> IitRes
         solution=Solution((*others, shortened)),
         objective=objective,
         value=ready[n - 1] + rule.execution_time(load, n) - rule.theta_cm,
-        method="opr:literal-timeline",
         plan_class="single",
     )
 
@@ -139,7 +138,7 @@ def requires_transmission_setup(instance: Instance) -> str | None:
 
 
 def _plan_with_formula(
-    method: str, rule: PartitionRule, instance: Instance, formula: Callable[[Number], int | None]
+    rule: PartitionRule, instance: Instance, formula: Callable[[Number], int | None]
 ) -> IitResult:
     """Wait for as many nodes as the formula requires, and rely on it for the deadline."""
     order, ready = by_ready_time(instance)
@@ -155,13 +154,11 @@ def _plan_with_formula(
                 solution=plan,
                 objective="nodes",
                 value=n,
-                method=method,
                 plan_class="single",
             )
     return Result(
         Status.UNKNOWN,
         reason="the formula finds no number of nodes",
-        method=method,
         plan_class="single",
     )
 

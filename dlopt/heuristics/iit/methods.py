@@ -140,9 +140,9 @@ def edf_iit_1(
                 best = None
     if best is None:
         earliest = f"the earliest promise is {shown(min(rough))}" if rough else "nothing was tried"
-        return _no_solution("edf-iit-1", reason or earliest)
+        return _no_solution(reason or earliest)
     plan = earliest_plan(instance, order, best.loads)
-    return _to_result("edf-iit-1", instance, plan, objective, reason=reason)
+    return _to_result(instance, plan, objective, reason=reason)
 
 
 def _rough_promises(instance: Instance, ready: Sequence[Number], stop: float | None) -> list[float]:
@@ -218,7 +218,7 @@ def edf_iit_2(
         )
     if deadline is not None and not _meets_deadline(instance, best):
         if not surely_missed(instance, last_result(best)):
-            return _no_solution("edf-iit-2", "the deadline is missed by no more than rounding")
+            return _no_solution("the deadline is missed by no more than rounding")
         done = sum(maximum_loads(cluster, ready, deadline))
         reason = f"at most {shown(done)} of load {shown(instance.load)} can be done by then"
         return Result(Status.INFEASIBLE, reason=reason, plan_class="single")
@@ -230,8 +230,8 @@ def edf_iit_2(
             n, best = n - 1, fewer  # rounding has cost the guess a node
         if n > 1 and not instance.exact and not surely_missed(instance, last_result(fewer)):
             text = "with fewer nodes the deadline is missed by no more than rounding"
-            return _to_result("edf-iit-2", instance, best, objective, reason=text)
-    return _to_result("edf-iit-2", instance, best, objective, optimal=True)
+            return _to_result(instance, best, objective, reason=text)
+    return _to_result(instance, best, objective, optimal=True)
 
 
 def equal_finish(instance: Instance, *, objective: str = "completion") -> IitResult:
@@ -262,9 +262,9 @@ def equal_finish(instance: Instance, *, objective: str = "completion") -> IitRes
     ]
     found = [plan for plan in plans if plan is not None]
     if not found:
-        return _no_solution("equal-finish", "no order of service meets the deadline")
+        return _no_solution("no order of service meets the deadline")
     plan = min(found, key=lambda plan: (_objective_value(plan, objective), last_result(plan)))
-    return _to_result("equal-finish", instance, plan, objective)
+    return _to_result(instance, plan, objective)
 
 
 def _equal_finish(instance: Instance, order: list[int], objective: str) -> Solution | None:
@@ -297,7 +297,6 @@ def _plan_by_rule(
     rule: PartitionRule, instance: Instance, objective: str, assignment: str
 ) -> IitResult:
     """Apply a partitioning rule for nodes that are all ready at once: they wait for the last."""
-    name = "opr" if isinstance(rule, OptimalPartition) else "epr"
     order, ready = by_ready_time(instance)
     load = number_field(instance)(instance.load)
     deadline = instance.absolute_deadline
@@ -310,15 +309,14 @@ def _plan_by_rule(
         limit = deadline + slack(instance)
         n = next((n for n in range(1, usable + 1) if end(n) <= limit), 0)
         if n == 0:
-            return _no_solution(name, "no number of nodes meets the deadline under this rule")
+            return _no_solution("no number of nodes meets the deadline under this rule")
     else:
         n = usable if assignment == "all" else min(range(1, usable + 1), key=end)
     plan = earliest_plan(instance, order, rule.loads(load, n), not_before=ready[n - 1])
-    return _to_result(name, instance, plan, objective)
+    return _to_result(instance, plan, objective)
 
 
 def _to_result(
-    method: str,
     instance: Instance,
     plan: Solution,
     objective: str,
@@ -328,7 +326,7 @@ def _to_result(
 ) -> IitResult:
     if not _meets_deadline(instance, plan):
         late = last_result(plan) - (instance.absolute_deadline or 0)
-        return _no_solution(method, f"its schedule misses the deadline by {shown(late)}")
+        return _no_solution(f"its schedule misses the deadline by {shown(late)}")
     value = _objective_value(plan, objective)
     return Result(
         Status.OPTIMAL if optimal else Status.FEASIBLE,
@@ -337,7 +335,6 @@ def _to_result(
         value=value,
         bound=value if optimal else None,
         reason=reason,
-        method=method,
         plan_class="single",
     )
 
@@ -347,8 +344,8 @@ def _objective_value(plan: Solution, objective: str) -> Number:
     return last_result(plan) if objective == "completion" else len(plan.chunks)
 
 
-def _no_solution(method: str, reason: str) -> IitResult:
-    return Result(Status.UNKNOWN, reason=reason, method=method, plan_class="single")
+def _no_solution(reason: str) -> IitResult:
+    return Result(Status.UNKNOWN, reason=reason, plan_class="single")
 
 
 def _meets_deadline(instance: Instance, plan: Solution) -> bool:
