@@ -74,7 +74,7 @@ class SavableBook(SavableStream[Snapshot]):
             nodes = self._nodes or range(len(content.ready))
             data = self._plain_stream(Instance.problem)
             data["compiled"] = self._compiled
-            data["planner"] = plain_planner(content, nodes, self._is_exact)
+            data["planner"] = plain_planner(content, nodes)
             for option, name in (("tie_break", "events"), ("threshold", "threshold")):
                 if hasattr(self.algorithm, name):
                     data[option] = getattr(self.algorithm, name)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable
+from dataclasses import fields
+from operator import attrgetter
 from typing import Generic, Self, TypeVar
 
 from dlopt.arithmetic import Number
@@ -17,12 +19,19 @@ from dlopt.heuristics.admission.promise_keeping import (
     late_ends,
 )
 from dlopt.heuristics.admission.records import QueuedTask
-from dlopt.heuristics.admission.saved_planners import forecast_task, plain_forecast_task
+from dlopt.heuristics.admission.saved_planners import (
+    forecast_task,
+    plain_forecast_task,
+    plain_weight,
+)
 from dlopt.heuristics.admission.saved_records import SavedForecastTask, StreamSnapshot
 from dlopt.heuristics.admission.stream_book import StreamBook
 from dlopt.problems.admission.data import Chunk, Decision
 
 SavedT = TypeVar("SavedT", bound=StreamSnapshot)
+
+_numbers_of = attrgetter(*[field.name for field in fields(Chunk)][2:])
+"""Returns the load and the times of a chunk."""
 
 
 class SavableStream(StreamBook, Generic[SavedT]):
@@ -119,8 +128,7 @@ class SavableStream(StreamBook, Generic[SavedT]):
             self._cancelled[gone.task] = cast(gone.deadline)
         self._ended, self._outdated = set(saved.ended), saved.outdated
         self._sent.add(
-            Chunk(chunk.task, chunk.node, *map(cast, (chunk.load, *_times(chunk))))
-            for chunk in saved.sent
+            Chunk(chunk.task, chunk.node, *map(cast, _numbers_of(chunk))) for chunk in saved.sent
         )
 
     def _plain_forecast(self) -> PlainData:
@@ -144,6 +152,7 @@ class SavableStream(StreamBook, Generic[SavedT]):
             "load": plain_number(task.load),
             "deadline": plain_number(task.deadline),
         }
+        data |= plain_weight(task.weight)
         if queued is not None and queued.load < self._cast(task.load):
             data["remaining"] = plain_number(queued.load)
         return data
@@ -205,12 +214,3 @@ def _plain_chunk(chunk: Chunk) -> PlainData:
         "computation_start": plain_number(chunk.computation_start),
         "computation_end": plain_number(chunk.computation_end),
     }
-
-
-def _times(chunk: Chunk) -> tuple[Number, ...]:
-    return (
-        chunk.transmission_start,
-        chunk.transmission_end,
-        chunk.computation_start,
-        chunk.computation_end,
-    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from dlopt.arithmetic import Number, NumberField
 from dlopt.books.snapshots import PlainData, plain_number
@@ -22,7 +22,7 @@ from dlopt.heuristics.admission.saved_records import (
 )
 
 
-def plain_planner(content: PlannerContent, nodes: Sequence[int], exact: bool) -> PlainData:
+def plain_planner(content: PlannerContent, nodes: Sequence[int]) -> PlainData:
     """Return a planner as `json.dumps` takes it.
 
     Parameters
@@ -30,16 +30,14 @@ def plain_planner(content: PlannerContent, nodes: Sequence[int], exact: bool) ->
     content : PlannerContent
     nodes : sequence of int
         The numbers of its nodes.
-    exact : bool
-        Whether its numbers are exact.
     """
-    plain: Callable[[Number], Number | str] = plain_number if exact else _unchanged
+    plain = plain_number
     data: PlainData = {
         "nodes": list(nodes),
         "ready_times": list(map(plain, content.ready)),
         "channel": plain(content.channel),
         "fast": content.fast,
-        "waiting": [plain_task(task, plain) for task, _, _ in content.tasks],
+        "waiting": [plain_task(task) for task, _, _ in content.tasks],
     }
     if not content.fast:
         data["placements"] = [
@@ -95,17 +93,17 @@ def saved_content(saved: SavedPlanner, cast: NumberField) -> PlannerContent:
     )
 
 
-def plain_task(task: QueuedTask, plain: Callable[[Number], Number | str]) -> PlainData:
-    """Return a waiting task with its numbers as `plain` says them."""
+def plain_task(task: QueuedTask) -> PlainData:
+    """Return a waiting task as `json.dumps` takes it."""
     data: PlainData = {
         "task": task.id,
         "number": task.key[1],
-        "rank": plain(task.key[0]),
-        "arrival": plain(task.arrival),
-        "load": plain(task.load),
-        "deadline": plain(task.deadline),
+        "rank": plain_number(task.key[0]),
+        "arrival": plain_number(task.arrival),
+        "load": plain_number(task.load),
+        "deadline": plain_number(task.deadline),
     }
-    return data | _plain_weight(task.weight)
+    return data | plain_weight(task.weight)
 
 
 def queued_task(saved: SavedTask, cast: NumberField) -> QueuedTask:
@@ -124,7 +122,7 @@ def plain_forecast_task(task: ForecastTask) -> PlainData:
     }
     if task.advance is not None:
         data["advance"] = plain_number(task.advance)
-    return data | _plain_weight(task.weight)
+    return data | plain_weight(task.weight)
 
 
 def forecast_task(saved: SavedForecastTask, cast: NumberField) -> ForecastTask:
@@ -135,10 +133,6 @@ def forecast_task(saved: SavedForecastTask, cast: NumberField) -> ForecastTask:
     return ForecastTask(arrival, deadline, times, cast(saved.weight), advance)
 
 
-def _plain_weight(weight: Number) -> PlainData:
+def plain_weight(weight: Number) -> PlainData:
     """Return the weight of a task under its name, unless it is 1."""
     return {} if weight == 1 else {"weight": plain_number(weight)}
-
-
-def _unchanged(number: Number) -> Number:
-    return number

@@ -87,7 +87,7 @@ def _scheduled(one: SavedPlan, cast: NumberField) -> ScheduledTask:
 
 def _plain_plan(planned: ScheduledTask) -> PlainData:
     task, plain = planned.task, plain_number
-    return plain_task(task, plain) | {
+    return plain_task(task) | {
         "chunks": [
             {
                 "node": node,

@@ -11,6 +11,7 @@ import pytest
 from dlopt.errors import InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.admission.engine import Admission
 from dlopt.heuristics.admission.fast.algorithm_names import FastAlgorithm, HybridAlgorithm
+from dlopt.heuristics.multistage.engine import MultiStage
 from dlopt.problems.admission import Instance, Task
 from dlopt.problems.cluster import Cluster
 from dlopt.registry import methods
@@ -200,6 +201,17 @@ def test_contents_keep_their_numbers():
     decision = book.submit(task)
     assert again(book).submit(task) == decision
     assert again(book).snapshot()["tasks"][0]["load"] == "2/3"
+
+
+@pytest.mark.parametrize("number", [Fraction, float])
+def test_weights_of_tasks_are_saved(number):
+    weighted = [Task(name, 0, number(1) / 2, 9, weight=number(5) / 2) for name in ("a", "b")]
+    for head in (Admission(Cluster(2, 1, 1)), MultiStage(Cluster(2, 1, 1))):
+        before = [head.submit(task) for task in weighted]
+        restored = type(head).restore(json.loads(json.dumps(head.snapshot())))
+        assert [restored.submit(task) for task in weighted] == before
+        assert restored.state().instance.tasks == head.state().instance.tasks
+        assert restored.snapshot() == head.snapshot()
 
 
 def test_printed_algorithms_have_no_snapshot():
