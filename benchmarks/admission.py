@@ -12,6 +12,7 @@ from benchmarks.timing import Report, run
 from dlopt.heuristics.admission.algorithm_names import Algorithm
 from dlopt.heuristics.admission.queue import PlannedQueue
 from dlopt.heuristics.admission.records import QueuedTask
+from tests.reference.admission_engine import ReferenceQueue
 
 TAU = 1.0
 """Unit transmission time, as in Mamat 2011, section 5.4."""
@@ -63,7 +64,8 @@ def fill_queue(
     earliest = 0.02 * spread if parsed.order in ("fifo", "edf") else 1.0
     arriving = list(tasks(length + extra, nodes, earliest, spread, seed=0))
     ready = [BUSY] * nodes
-    queue = PlannedQueue(parsed, (TAU, CHI, 0.0, 0.0), ready, 0.0, reference=reference)
+    kind = ReferenceQueue if reference else PlannedQueue
+    queue = kind(parsed, (TAU, CHI, 0.0, 0.0), ready, 0.0)
     rng.shuffle(arriving)
     refused = queue.load_promised(arriving[:length], 1e-3 * length)
     if refused is not None:

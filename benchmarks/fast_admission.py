@@ -17,6 +17,7 @@ from dlopt.heuristics.admission.fast.supply_bound import SupplyBound
 from dlopt.heuristics.admission.planner_factory import Planner, Policy, parse
 from dlopt.heuristics.admission.queue import PlannedQueue
 from dlopt.heuristics.admission.records import QueuedTask
+from tests.reference.admission_engine import reference_planner
 
 COSTS = (1.0, 1000.0, 0.0, 0.0)
 """tau, chi, theta_cm and theta_cp, as in the papers."""
@@ -54,11 +55,13 @@ def core(name: str, nodes: int, reference: bool = False, compiled: bool = False)
     """Return an empty core on nodes that are busy until `BUSY`."""
     policy: Policy = HybridAlgorithm(500) if name == "hybrid" else parse(name)
     ready = [BUSY] * nodes
+    if reference:
+        return reference_planner(policy, COSTS, ready, 0.0, 0.0)
     if isinstance(policy, FastAlgorithm):
-        return FastPlanner(policy, COSTS, ready, 0.0, 0.0, reference=reference, compiled=compiled)
+        return FastPlanner(policy, COSTS, ready, 0.0, 0.0, compiled=compiled)
     if isinstance(policy, HybridAlgorithm):
         return HybridPlanner(policy, COSTS, ready, 0.0, 0.0, compiled=compiled)
-    return PlannedQueue(policy, COSTS, ready, 0.0, reference=reference)
+    return PlannedQueue(policy, COSTS, ready, 0.0)
 
 
 def spent(made: Planner, arriving: list[QueuedTask]) -> list[float]:

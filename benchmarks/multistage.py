@@ -24,6 +24,7 @@ from dlopt.models.multistage.methods import exact_plan
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.multistage import Instance, Reservation, Task, violations
 from dlopt.result import Limits, Status
+from tests.reference.multistage_engine import ReferenceQueue
 
 TAU = 1.0
 """Unit transmission time (Mamat 2011, section 5.4)."""
@@ -99,7 +100,7 @@ def fill_queue(
     if len(held) < reservations or len(queue.waiting) < waiting:
         raise RuntimeError(f"only {len(held)} reservations and {len(queue.waiting)} tasks")
     if reference:
-        twin = MultiStageQueue((TAU, CHI), [BUSY] * nodes, 0.0, 0.0, reference=True)
+        twin = ReferenceQueue((TAU, CHI), [BUSY] * nodes, 0.0, 0.0)
         for request in held:
             twin.reserve(request, 0.0)
         for planned in queue.waiting:

@@ -37,9 +37,6 @@ class Admission(ProgressBook, SavableBook):
         When the head node can send again.
     exact_numbers : bool, optional
         Compute in fractions, or in floats; by default in fractions if no number above is a float.
-    reference : bool, default False
-        Use the reference implementation, which is slower. Its decisions are equal in exact
-        numbers, and in floats except within rounding of a deadline.
     compiled : bool, default False
         Use compiled code (extra ``fast``) for the waiting tasks, in floats; decisions are equal
         but for rounding. Only FAST-EDF-IIT has such code.
@@ -90,7 +87,6 @@ class Admission(ProgressBook, SavableBook):
         ready_times: Sequence[Number] = (),
         channel_ready: Number = 0,
         exact_numbers: bool | None = None,
-        reference: bool = False,
         compiled: bool = False,
     ) -> None:
         if not isinstance(cluster, Cluster):
@@ -104,13 +100,11 @@ class Admission(ProgressBook, SavableBook):
         self.algorithm: Policy = policy
         self._promises = policy.control
         self._prices = BidPrices() if isinstance(policy, PricedAlgorithm) else None
-        self._reference, self._compiled = reference, compiled
+        self._compiled = compiled
         self.planner: Planner = self._new_planner(self._ready, self._channel_ready)
 
     @classmethod
-    def of(
-        cls, instance: Instance, algorithm: str | Policy = "edf-iit-2", *, reference: bool = False
-    ) -> Admission:
+    def of(cls, instance: Instance, algorithm: str | Policy = "edf-iit-2") -> Self:
         """Start from the state of an instance: its tasks from before ``now`` are planned.
 
         Raises
@@ -131,7 +125,6 @@ class Admission(ProgressBook, SavableBook):
             ready_times=instance.free_times,
             channel_ready=instance.channel_free,
             exact_numbers=instance.exact,
-            reference=reference,
         )
         remaining, promised = instance.remaining, instance.promised
         engine._load_promised(
@@ -226,7 +219,6 @@ class Admission(ProgressBook, SavableBook):
             saved_policy(saved),
             now=saved.now,
             exact_numbers=saved.exact_numbers,
-            reference=saved.reference,
             compiled=saved.compiled,
         )
 
@@ -239,7 +231,6 @@ class Admission(ProgressBook, SavableBook):
             ready,
             channel,
             self.now,
-            reference=self._reference,
             compiled=self._compiled,
             restored=restored,
             prices=self._prices,

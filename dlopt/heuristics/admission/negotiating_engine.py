@@ -63,7 +63,7 @@ class NegotiatingEngine(ReplanningEngine):
         test to the next, of which there may be as many as there are tasks times nodes; where they
         are too many, it goes on by bisection. It is by bisection alone, and not ``least``, for
         edf-iit-1, the algorithms with ``iit`` on all nodes, ``fast-edf-iit-minimal``, and where
-        engines are made with `compiled` or `reference`. Complexity: a decision for each step.
+        engines are made with `compiled`. Complexity: a decision for each step.
 
         Examples
         --------

@@ -120,7 +120,6 @@ def make_planner(
     channel: Number,
     now: Number,
     *,
-    reference: bool = False,
     compiled: bool = False,
     restored: bool = False,
     prices: BidPrices | None = None,
@@ -137,8 +136,8 @@ def make_planner(
     channel : Number
         When the channel becomes free.
     now : Number
-    reference, compiled : bool, default False
-        Use the reference implementation, or compiled code, where there is one.
+    compiled : bool, default False
+        Use compiled code, where there is some.
     restored : bool, default False
         The content of an earlier planner is loaded next, which may have started on an idle cluster.
     prices : BidPrices, optional
@@ -152,9 +151,9 @@ def make_planner(
     if isinstance(policy, PricedAlgorithm):
         base = policy.chosen(costs, len(ready))
         prices = BidPrices() if prices is None else prices
-        return PricedQueue(prices, base, costs, ready, channel, reference=reference)
+        return PricedQueue(prices, base, costs, ready, channel)
     if isinstance(policy, Algorithm):
-        return PlannedQueue(policy, costs, ready, channel, reference=reference)
+        return PlannedQueue(policy, costs, ready, channel)
     reason = reason_against(costs)
     busy = channel > now or any(instant > now for instant in ready)
     if isinstance(policy, FastAlgorithm) and policy.from_idle and busy and not restored:
@@ -166,7 +165,7 @@ def make_planner(
         kind = LiteralHybridPlanner if policy.literal else HybridPlanner
         if policy.literal and not costs[1]:
             raise NotApplicableError(f"{policy.name} divides by the unit processing time, 0")
-    return kind(policy, costs, ready, channel, now, reference=reference, compiled=compiled)  # type: ignore[no-any-return]
+    return kind(policy, costs, ready, channel, now, compiled=compiled)  # type: ignore[no-any-return]
 
 
 def reason_against(costs: tuple[Number, ...]) -> str | None:

@@ -36,7 +36,7 @@ class PricedQueue(PlannedQueue):
         Every task that is tried is added to their forecast.
     algorithm : Algorithm
         The base, whose admission test decides in the end.
-    costs, ready, channel, reference
+    costs, ready, channel
         See `PlannedQueue`.
 
     Notes
@@ -75,10 +75,8 @@ class PricedQueue(PlannedQueue):
         costs: tuple[Number, ...],
         ready: Sequence[Number],
         channel: Number,
-        *,
-        reference: bool = False,
     ) -> None:
-        super().__init__(algorithm, costs, ready, channel, reference=reference)
+        super().__init__(algorithm, costs, ready, channel)
         self.prices = prices
         self._nodes = len(ready)
         self._alone = OprEprPlanner(algorithm, costs, len(ready))

@@ -12,20 +12,20 @@ from itertools import islice
 from typing import Any, TypeAlias, cast
 
 from dlopt.arithmetic import Number
-from dlopt.errors import NotApplicableError
 from dlopt.heuristics.admission import chunks
-from dlopt.heuristics.admission.algorithm_names import Algorithm
+from dlopt.heuristics.admission.algorithm_names import Algorithm, Partition
 from dlopt.heuristics.admission.deadlines import (
     PositionInOrder,
     deadlines_at_positions,
     mcdf_deadlines,
     mwf_positions,
 )
-from dlopt.heuristics.admission.dispatching_rules import mwf_order, plan_in_order
+from dlopt.heuristics.admission.dispatching_rules import TaskPlanner, mwf_order, plan_in_order
+from dlopt.heuristics.admission.edf_iit_1 import EdfIit1Planner
+from dlopt.heuristics.admission.edf_iit_2 import EdfIit2Planner
 from dlopt.heuristics.admission.mcdf import plan_mcdf
 from dlopt.heuristics.admission.opr_epr import OprEprPlanner
 from dlopt.heuristics.admission.placed_tasks import PlacedTasks
-from dlopt.heuristics.admission.planners_by_partition import REFERENCE_PLANNERS, TASK_PLANNERS
 from dlopt.heuristics.admission.ready_times import ReadyTimes
 from dlopt.heuristics.admission.records import (
     PlannedTask,
@@ -33,11 +33,6 @@ from dlopt.heuristics.admission.records import (
     QueuedTask,
     Rejection,
     StoredTask,
-)
-from dlopt.heuristics.admission.reference_planner import (
-    ReferenceReadyTimes,
-    reference_mwf_order,
-    reference_plan_mcdf,
 )
 from dlopt.problems.admission.data import Chunk
 
@@ -47,6 +42,15 @@ Chosen by hand: a longer interval allocates more tasks again, a shorter one copi
 
 Checkpoint: TypeAlias = tuple[int, Any]
 """How many tasks were placed before, and the ready times then."""
+
+
+TASK_PLANNERS: dict[Partition, Callable[[Algorithm, tuple[Number, ...], int], TaskPlanner]] = {
+    "opr": OprEprPlanner,
+    "epr": OprEprPlanner,
+    "iit": EdfIit2Planner,
+    "iit-1": EdfIit1Planner,
+}
+"""What plans one task, by how it is partitioned; made of an algorithm, costs and nodes."""
 
 
 class PlannedQueue(PlacedTasks):
@@ -61,8 +65,6 @@ class PlannedQueue(PlacedTasks):
         When each node becomes free.
     channel : Number
         When the channel becomes free.
-    reference : bool, default False
-        Use `dlopt.heuristics.admission.reference_planner`.
 
     Attributes
     ----------
@@ -93,25 +95,13 @@ class PlannedQueue(PlacedTasks):
         costs: tuple[Number, ...],
         ready: Sequence[Number],
         channel: Number,
-        *,
-        reference: bool = False,
     ) -> None:
-        partition = algorithm.partition
-        if reference and partition not in REFERENCE_PLANNERS:
-            raise NotApplicableError(f"{algorithm.name} has no reference implementation")
-        task_planner = TASK_PLANNERS[partition](algorithm, costs, len(ready))
+        task_planner = TASK_PLANNERS[algorithm.partition](algorithm, costs, len(ready))
         super().__init__(task_planner, costs, ready, channel)
         self.algorithm = algorithm
-        self._planner: Any = self.task_planner
-        self.committed_state: Any = ReadyTimes(ready, channel)
-        self._mwf_order: Any = mwf_order
-        self._plan_mcdf: Any = plan_mcdf
-        if reference:
-            self._planner = REFERENCE_PLANNERS[partition](algorithm, costs, len(ready))
-            self.committed_state = ReferenceReadyTimes(ready, channel)
-            self._mwf_order, self._plan_mcdf = reference_mwf_order, reference_plan_mcdf
+        self.committed_state = ReadyTimes(ready, channel)
         self._dynamic_order = algorithm.order == "mwf"
-        self._replan_all = reference or algorithm.order == "mcdf"
+        self._replan_all = algorithm.order == "mcdf"
         self.checkpoints: list[Checkpoint] = []
         # Tasks that have left the queue: positions of checkpoints include them.
         self._left_count = 0
@@ -120,8 +110,7 @@ class PlannedQueue(PlacedTasks):
     def piecewise_affine(self) -> bool:
         """Whether the planner can be asked with affine numbers."""
         partition, assignment = self.algorithm.partition, self.algorithm.assignment
-        closed_form = partition in ("opr", "epr") or (partition, assignment) == ("iit", "mn")
-        return closed_form and self._planner is self.task_planner
+        return partition in ("opr", "epr") or (partition, assignment) == ("iit", "mn")
 
     @property
     def proves_earliest(self) -> bool:
@@ -228,7 +217,7 @@ class PlannedQueue(PlacedTasks):
             later, at = ordered[same:], begun + same
         checkpoints: list[Checkpoint] = []
         plan = self._plan_tasks(
-            self._state_before(at), later, new.arrival, at + self._left_count, checkpoints
+            self._nodes_before(at), later, new.arrival, at + self._left_count, checkpoints
         )
         return plan if isinstance(plan, Rejection) else (at, plan, checkpoints)
 
@@ -249,10 +238,9 @@ class PlannedQueue(PlacedTasks):
 
     def _ordered(self, tasks: list[QueuedTask], now: Number) -> list[QueuedTask] | Rejection:
         tasks = sorted(tasks)
-        found: list[QueuedTask] | Rejection = tasks
-        if self._dynamic_order:
-            found = self._mwf_order(self._planner, tasks, now)
-        return found
+        if not self._dynamic_order:
+            return tasks
+        return mwf_order(cast(OprEprPlanner, self.task_planner), tasks, now)
 
     def _unchanged_prefix(self, ordered: list[QueuedTask], begun: int) -> int:
         """Return the length of the common prefix of an order and the queue that has not begun."""
@@ -303,11 +291,6 @@ class PlannedQueue(PlacedTasks):
                 yield place(nodes, low, high)
 
     def _nodes_before(self, at: int) -> ReadyTimes:
-        """Return the ready times after the first `at` tasks, whichever implementation plans."""
-        nodes = self._state_before(at)
-        return nodes if isinstance(nodes, ReadyTimes) else ReadyTimes(nodes.times, nodes.channel)
-
-    def _state_before(self, at: int) -> Any:
         """Return the ready times after the first `at` tasks of the queue."""
         later = bisect_right(self.checkpoints, at + self._left_count, key=_checkpoint_position)
         first, nodes = 0, self.committed_state
@@ -321,22 +304,18 @@ class PlannedQueue(PlacedTasks):
 
     def _plan_tasks(
         self,
-        nodes: Any,
+        nodes: ReadyTimes,
         tasks: list[QueuedTask],
         now: Number,
         count: int,
         checkpoints: list[Checkpoint],
     ) -> list[PlannedTask] | Rejection:
         """Plan tasks, the first of which has `count` before it, and add checkpoints."""
-        channel, planner = self.algorithm.channel, self._planner
+        channel, planner = self.algorithm.channel, self.task_planner
         if self.algorithm.order == "mcdf":
-            plan: list[PlannedTask] | Rejection
-            plan = self._plan_mcdf(planner, nodes, tasks, now, channel)
-            return plan
-        if self._replan_all:
-            return plan_in_order(planner, nodes, tasks, now, channel)
+            return plan_mcdf(cast(OprEprPlanner, planner), nodes, tasks, now, channel)
 
-        def mark(state: Any) -> None:
+        def mark(state: ReadyTimes) -> None:
             nonlocal count
             if count % CHECKPOINT_INTERVAL == 0:
                 checkpoints.append((count, state.copy()))

@@ -37,8 +37,6 @@ _numbers_of = attrgetter(*[field.name for field in fields(Chunk)][2:])
 class SavableStream(StreamBook, Generic[SavedT]):
     """A book of divisible tasks that can be restored, and of which all but the planner is saved."""
 
-    _reference: bool
-
     @classmethod
     def restore(cls, snapshot: object) -> Self:
         """Return the book of a snapshot: every later decision is equal.
@@ -89,7 +87,7 @@ class SavableStream(StreamBook, Generic[SavedT]):
         return data | {
             "algorithm": self.algorithm.name,
             "exact_numbers": self._is_exact,
-            "reference": self._reference,
+            "reference": False,  # former releases had a second implementation
             "cluster": self.cluster.to_data(),
             "now": plain(self.now),
             "next_number": self._submissions,

@@ -136,8 +136,10 @@ class StreamSnapshot(Record):
     Parameters
     ----------
     algorithm : str
-    exact_numbers, reference
-        As the engine takes them.
+    exact_numbers : bool
+        As the engine takes it.
+    reference : bool
+        Of former releases: whether the plans came from a second implementation of equal decisions.
     cluster : Cluster
         As it was at first.
     now : Number

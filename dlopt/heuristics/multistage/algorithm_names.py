@@ -12,7 +12,6 @@ from dlopt.heuristics.multistage.busy_intervals import BusyIntervals
 from dlopt.heuristics.multistage.literal_stream import FLAWS, LiteralPlanner
 from dlopt.heuristics.multistage.priced_queue import PricedMultiStageQueue
 from dlopt.heuristics.multistage.queue import MultiStageQueue
-from dlopt.heuristics.multistage.reference_planner import ReferenceBusyIntervals
 from dlopt.problems.cluster import Cluster
 
 STEM = "multi-stage"
@@ -86,7 +85,6 @@ def make_planner(
     channel: Number,
     now: Number,
     *,
-    reference: bool = False,
     prices: BidPrices | None = None,
 ) -> MultiStageQueue | LiteralPlanner:
     """Return the planner of an algorithm, on a cluster in a given state.
@@ -94,29 +92,20 @@ def make_planner(
     Parameters
     ----------
     algorithm : Algorithm
-    costs, ready, channel, now, reference
+    costs, ready, channel, now
         See `MultiStageQueue`.
     prices : BidPrices, optional
         Those of an earlier planner, for an algorithm that is priced.
-
-    Raises
-    ------
-    NotApplicableError
-        If the reference implementation is requested and there is none.
     """
     if algorithm.priced:
-        return PricedMultiStageQueue(costs, ready, channel, now, reference=reference, prices=prices)
+        return PricedMultiStageQueue(costs, ready, channel, now, prices=prices)
     if algorithm.flaw is None:
-        return MultiStageQueue(costs, ready, channel, now, reference=reference)
-    if reference:
-        raise NotApplicableError(f"{algorithm.name} has no reference implementation")
+        return MultiStageQueue(costs, ready, channel, now)
     return LiteralPlanner(algorithm.flaw, costs, ready, channel, now)
 
 
 def queue_around(
-    costs: tuple[Number, Number],
-    fixed: BusyIntervals | ReferenceBusyIntervals,
-    prices: BidPrices | None,
+    costs: tuple[Number, Number], fixed: BusyIntervals, prices: BidPrices | None
 ) -> MultiStageQueue:
     """Return an empty queue around what is fixed, with bid prices if there are any.
 

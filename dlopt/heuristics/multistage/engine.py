@@ -41,8 +41,6 @@ class MultiStage(ReservationProgressBook):
         When the head node can send again.
     exact_numbers : bool, optional
         Compute in fractions, or in floats; by default in fractions if no number above is a float.
-    reference : bool, default False
-        Use the reference implementation, whose decisions are equal and which is slower.
 
     Attributes
     ----------
@@ -90,7 +88,6 @@ class MultiStage(ReservationProgressBook):
         ready_times: Sequence[Number] = (),
         channel_ready: Number = 0,
         exact_numbers: bool | None = None,
-        reference: bool = False,
     ) -> None:
         if not isinstance(cluster, Cluster):
             raise NotApplicableError(f"a cluster is needed, not a {type(cluster).__name__}")
@@ -99,14 +96,12 @@ class MultiStage(ReservationProgressBook):
             raise NotApplicableError(f"multi-stage algorithms do not apply: {reason}")
         self.algorithm: Algorithm = parse(algorithm)
         super().__init__(cluster, now, ready_times, channel_ready, exact_numbers)
-        self._start_without_reservations(reference)
+        self._start_without_reservations()
         self._prices = BidPrices() if self.algorithm.priced else None
         self.planner = self._new_planner(self._ready, self._channel_ready)
 
     @classmethod
-    def of(
-        cls, instance: Instance, algorithm: str = "multi-stage", *, reference: bool = False
-    ) -> MultiStage:
+    def of(cls, instance: Instance, algorithm: str = "multi-stage") -> Self:
         """Start from the state of an instance: what it promised before ``now`` is planned.
 
         Raises
@@ -127,7 +122,6 @@ class MultiStage(ReservationProgressBook):
             ready_times=instance.free_times,
             channel_ready=instance.channel_free,
             exact_numbers=instance.exact,
-            reference=reference,
         )
         promised = [
             reservation
@@ -173,7 +167,6 @@ class MultiStage(ReservationProgressBook):
             saved.algorithm,
             now=saved.now,
             exact_numbers=saved.exact_numbers,
-            reference=saved.reference,
         )
 
     def _new_planner(
@@ -185,7 +178,6 @@ class MultiStage(ReservationProgressBook):
             ready,
             channel,
             self.now,
-            reference=self._reference,
             prices=self._prices,
         )
 

@@ -63,7 +63,7 @@ def stream(algorithm: str, instance: Instance, *, objective: str | None = None) 
     )
 
 
-def decide_all(algorithm: str, instance: Instance, *, reference: bool = False) -> MultiStage:
+def decide_all(algorithm: str, instance: Instance) -> MultiStage:
     """Return an engine that has decided on everything that arrives.
 
     Raises
@@ -71,7 +71,7 @@ def decide_all(algorithm: str, instance: Instance, *, reference: bool = False) -
     PromiseError
         See `stream`.
     """
-    engine = MultiStage.of(instance, algorithm, reference=reference)
+    engine = MultiStage.of(instance, algorithm)
     arriving: list[Task | Reservation] = [
         reservation
         for reservation in instance.reservations

@@ -29,7 +29,7 @@ class PricedMultiStageQueue(MultiStageQueue):
 
     Parameters
     ----------
-    costs, ready, channel, now, reference
+    costs, ready, channel, now
         See `MultiStageQueue`.
     prices : BidPrices, optional
         Every task and every reservation that is tried is added to their forecast. By default that
@@ -70,10 +70,9 @@ class PricedMultiStageQueue(MultiStageQueue):
         channel: Number,
         now: Number,
         *,
-        reference: bool = False,
         prices: BidPrices | None = None,
     ) -> None:
-        super().__init__(costs, ready, channel, now, reference=reference)
+        super().__init__(costs, ready, channel, now)
         self.prices = BidPrices() if prices is None else prices
         self._costs = costs
 

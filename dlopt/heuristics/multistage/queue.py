@@ -30,10 +30,6 @@ from dlopt.heuristics.multistage.busy_intervals import (
     select_nodes,
 )
 from dlopt.heuristics.multistage.node_groups import NodeGroups
-from dlopt.heuristics.multistage.reference_planner import (
-    ReferenceBusyIntervals,
-    ReferenceTaskPlanner,
-)
 from dlopt.heuristics.multistage.task_planner import TaskPlanner
 from dlopt.problems.admission.data import Chunk
 
@@ -90,9 +86,6 @@ class MultiStageQueue(UnknownBreakpoints):
     channel : Number
         When the channel becomes free.
     now : Number
-    reference : bool, default False
-        Plan all waiting tasks for every decision, by the reference implementation
-        `dlopt.heuristics.multistage.reference_planner`.
 
     Attributes
     ----------
@@ -107,44 +100,23 @@ class MultiStageQueue(UnknownBreakpoints):
     """
 
     def __init__(
-        self,
-        costs: tuple[Number, Number],
-        ready: Sequence[Number],
-        channel: Number,
-        now: Number,
-        *,
-        reference: bool = False,
+        self, costs: tuple[Number, Number], ready: Sequence[Number], channel: Number, now: Number
     ) -> None:
         self.waiting: list[ScheduledTask] = []
         self.sent: list[ScheduledTask] = []
-        self._reference = reference
-        self._planner: Any = (ReferenceTaskPlanner if reference else TaskPlanner)(*costs)
-        kind = ReferenceBusyIntervals if reference else BusyIntervals
-        self._start_from(kind.of(ready, channel, now))
+        self._planner = TaskPlanner(*costs)
+        self._start_from(BusyIntervals.of(ready, channel, now))
 
     @classmethod
-    def around(
-        cls, costs: tuple[Number, Number], fixed: BusyIntervals | ReferenceBusyIntervals
-    ) -> Self:
-        """Return an empty queue around what is fixed, by the implementation that its class is of.
-
-        Parameters
-        ----------
-        costs : tuple of Number
-        fixed : BusyIntervals or ReferenceBusyIntervals
-            It belongs to the queue from then on.
-        """
-        queue = cls(costs, (), 0, 0, reference=isinstance(fixed, ReferenceBusyIntervals))
+    def around(cls, costs: tuple[Number, Number], fixed: BusyIntervals) -> Self:
+        """Return an empty queue around what is fixed, which belongs to it from then on."""
+        queue = cls(costs, (), 0, 0)
         queue._start_from(fixed)
         return queue
 
-    def _start_from(self, fixed: BusyIntervals | ReferenceBusyIntervals) -> None:
-        self.committed_state: Any = fixed
-        self.states: list[Any] = [
-            NodeGroups.from_busy(fixed.channel, fixed.nodes)
-            if isinstance(fixed, BusyIntervals)
-            else fixed.copy()
-        ]
+    def _start_from(self, fixed: BusyIntervals) -> None:
+        self.committed_state = fixed
+        self.states = [NodeGroups.from_busy(fixed.channel, fixed.nodes)]
 
     @property
     def tasks(self) -> list[QueuedTask]:
@@ -165,12 +137,11 @@ class MultiStageQueue(UnknownBreakpoints):
 
         It is what is left of it; 0 if it is not the new one that would miss.
         """
-        if self._reference or refused.task.key != new.key:
+        if refused.task.key != new.key:
             return super().excess(refused, new)
         _, at = self._replaced_from(new)
-        planner: TaskPlanner = self._planner
         state = self.states[at].copy()  # the search notes there when nodes are free at the earliest
-        return planner.least_remainder(state, new.arrival, new.load, new.deadline)
+        return self._planner.least_remainder(state, new.arrival, new.load, new.deadline)
 
     def try_admit(self, new: QueuedTask) -> Rejection | None:
         """Accept a task that arrives now, or return who would miss; then the state is unchanged."""
@@ -202,10 +173,7 @@ class MultiStageQueue(UnknownBreakpoints):
         """Load tasks with their plans, in their order, into an empty queue."""
         for planned in plans:
             state = self.states[-1].copy()
-            if self._reference:
-                state.allocate(planned.plan)
-            else:
-                state.occupy(planned.chunks)
+            state.occupy(planned.chunks)
             self.waiting.append(planned)
             self.states.append(state)
 
@@ -248,14 +216,12 @@ class MultiStageQueue(UnknownBreakpoints):
 
     def _replaced_from(self, new: QueuedTask) -> tuple[int, int]:
         """Return how many tasks have begun when one arrives, and where planning again begins."""
-        begun = at = self._started_count(new.arrival)
-        if not self._reference:
-            at = max(begun, bisect_right(self.waiting, new.key, key=_key))
-        return begun, at
+        begun = self._started_count(new.arrival)
+        return begun, max(begun, bisect_right(self.waiting, new.key, key=_key))
 
     def _find_nodes(self, request: ReservationRequest, now: Number) -> FoundNodes | Refusal:
         """Return nodes for a reservation, and a plan around it."""
-        begun = at = self._started_count(now)
+        begun = self._started_count(now)
         fixed = self.committed_state.copy()
         for planned in self.waiting[:begun]:
             fixed.allocate(planned.plan)
@@ -264,8 +230,7 @@ class MultiStageQueue(UnknownBreakpoints):
             return Refusal("nodes")
         if fixed.channel_busy(request.start, request.io_end):
             return Refusal("channel")
-        if not self._reference:
-            at = max(begun, bisect_right(self.waiting, request.start, key=_deadline))
+        at = self._concerned_from(begun, request)
         states = [state.copy() for state in self.states[: at + 1]]
         window = ReservedWindow(request.start, request.io_end, request.end, nodes)
         known: dict[int, object] = {}
@@ -277,8 +242,12 @@ class MultiStageQueue(UnknownBreakpoints):
             return Refusal("task", found.task.id)
         return FoundNodes(window, found)
 
+    def _concerned_from(self, begun: int, request: ReservationRequest) -> int:
+        """Return from where on tasks are planned again: those that are due after its start."""
+        return max(begun, bisect_right(self.waiting, request.start, key=_deadline))
+
     def _replan(
-        self, begun: int, at: int, states: list[Any], tasks: list[QueuedTask], now: Number
+        self, begun: int, at: int, states: list[NodeGroups], tasks: list[QueuedTask], now: Number
     ) -> Replanning | Rejection:
         """Return a plan of tasks for the queue from position `at` on, if none of them misses."""
         state, plan = states[at].copy(), []

@@ -30,10 +30,9 @@ class ReservationEngine(SavableStream[ReservationSnapshot]):
 
     planner: MultiStageQueue | LiteralPlanner
 
-    def _start_without_reservations(self, reference: bool) -> None:
+    def _start_without_reservations(self) -> None:
         """Set the attributes of this class."""
         self._costs = self._cast(self.cluster.tau_of(0)), self._cast(self.cluster.chi_of(0))
-        self._reference = reference
         self._grants: dict[str, Grant] = {}
         self._requested: dict[str, Reservation] = {}  # as they were submitted last
         self._accepted: dict[str, AcceptedReservation] = {}
@@ -205,7 +204,7 @@ class ReservationEngine(SavableStream[ReservationSnapshot]):
 
     def _plan_nothing(self, facts: StreamFacts) -> Planning:
         assert isinstance(facts, ReservationFacts)  # as `_facts` makes them
-        fixed = facts.fixed_intervals(self.now, reference=self._reference)
+        fixed = facts.fixed_intervals(self.now)
         return Planning(queue_around(self._costs, fixed.state, self._prices), fixed.nodes)
 
     def _keep(self, facts: StreamFacts) -> None:

@@ -15,7 +15,6 @@ from dlopt.heuristics.multistage.busy_intervals import (
     ReservedWindow,
     TimedChunk,
 )
-from dlopt.heuristics.multistage.reference_planner import ReferenceBusyIntervals
 from dlopt.problems.admission.data import Chunk
 from dlopt.problems.multistage.data import Reservation
 
@@ -104,13 +103,12 @@ class ReservationFacts(StreamFacts):
             tasks,
         )
 
-    def fixed_intervals(self, now: Number, *, reference: bool = False) -> FixedIntervals:
+    def fixed_intervals(self, now: Number) -> FixedIntervals:
         """Return when the nodes in service are busy with all that is not planned again."""
         index = {node: place for place, node in enumerate(self.ready)}
-        kind = ReferenceBusyIntervals if reference else BusyIntervals
         # What is completed on a node out of service still occupies the channel.
         elsewhere = (chunk.transmission_end for chunk in self.chunks if chunk.node not in index)
-        state = kind.of(list(self.ready.values()), max((self.channel, *elsewhere)), now)
+        state = BusyIntervals.of(list(self.ready.values()), max((self.channel, *elsewhere)), now)
         chunks = tuple(
             timed(chunk, index[chunk.node]) for chunk in self.chunks if chunk.node in index
         )
@@ -124,7 +122,7 @@ class ReservationFacts(StreamFacts):
 class FixedIntervals(NamedTuple):
     """When nodes are busy, and which node each of them is."""
 
-    state: BusyIntervals | ReferenceBusyIntervals
+    state: BusyIntervals
     nodes: tuple[int, ...]
 
 

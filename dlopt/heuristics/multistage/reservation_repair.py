@@ -15,7 +15,6 @@ from typing import NamedTuple
 from dlopt.arithmetic import Number
 from dlopt.books import fewest_broken
 from dlopt.heuristics.multistage.busy_intervals import BusyIntervals, ReservedWindow
-from dlopt.heuristics.multistage.reference_planner import ReferenceBusyIntervals
 from dlopt.heuristics.multistage.reservation_facts import (
     AcceptedReservation,
     ReservationFacts,
@@ -118,9 +117,7 @@ class _Placement:
                 placed[one.id] = one._replace(window=window)
         return [placed[one.id] for one in group]
 
-    def _other_nodes(
-        self, state: BusyIntervals | ReferenceBusyIntervals, one: AcceptedReservation
-    ) -> ReservedWindow | None:
+    def _other_nodes(self, state: BusyIntervals, one: AcceptedReservation) -> ReservedWindow | None:
         """Return the window of a reservation on other nodes, if it may have any and they are free.
 
         It keeps those of its nodes that are free.
@@ -147,9 +144,7 @@ class _Placement:
         return window._replace(nodes=tuple(sorted(self._nodes[place] for place in chosen)))
 
 
-def _is_free(
-    state: BusyIntervals | ReferenceBusyIntervals, window: ReservedWindow, nodes: list[int]
-) -> bool:
+def _is_free(state: BusyIntervals, window: ReservedWindow, nodes: list[int]) -> bool:
     return not state.channel_busy(window.start, window.io_end) and not any(
         state.node_busy(node, window.start, window.end) for node in nodes
     )

@@ -111,6 +111,4 @@ class SavableReservationBook(ReservationBook):
         return ((window.io_end, window.end, window.nodes) for window in windows)
 
     def _restored_planner(self, saved: SavedQueue) -> MultiStageQueue:
-        return saved_queue(
-            saved, self._costs, self._cast, reference=self._reference, prices=self._prices
-        )
+        return saved_queue(saved, self._costs, self._cast, self._prices)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from dlopt.arithmetic import Number, NumberField
 from dlopt.books.snapshots import PlainData, plain_number
@@ -14,10 +13,8 @@ from dlopt.heuristics.multistage.busy_intervals import (
     BusyIntervals,
     FixedPlan,
     TimedChunk,
-    insert_interval,
 )
 from dlopt.heuristics.multistage.queue import MultiStageQueue, ScheduledTask
-from dlopt.heuristics.multistage.reference_planner import ReferenceBusyIntervals
 from dlopt.heuristics.multistage.saved_records import SavedPlan, SavedQueue
 
 
@@ -33,8 +30,8 @@ def plain_queue(queue: MultiStageQueue, nodes: Sequence[int]) -> PlainData:
     fixed = queue.committed_state
     return {
         "nodes": list(nodes),
-        "channel": _plain_intervals(fixed.channel),
-        "intervals": [{"busy": _plain_intervals(busy)} for busy in fixed.nodes],
+        "channel": list(map(plain_number, fixed.channel)),
+        "intervals": [{"busy": list(map(plain_number, busy))} for busy in fixed.nodes],
         "waiting": [_plain_plan(planned) for planned in queue.waiting],
     }
 
@@ -43,8 +40,6 @@ def saved_queue(
     saved: SavedQueue,
     costs: tuple[Number, Number],
     cast: NumberField,
-    *,
-    reference: bool,
     prices: BidPrices | None = None,
 ) -> MultiStageQueue:
     """Return the queue of data that are valid by themselves.
@@ -56,13 +51,10 @@ def saved_queue(
         ``(tau, chi)``.
     cast : callable
         Converts numbers into those that the queue computes in.
-    reference : bool
-        Whether it is of the reference implementation.
     prices : BidPrices, optional
         Those that it decides with.
     """
-    fixed = saved_intervals(saved, cast)
-    queue = queue_around(costs, _as_reference(fixed) if reference else fixed, prices)
+    queue = queue_around(costs, saved_intervals(saved, cast), prices)
     queue.load_plans([_scheduled(one, cast) for one in saved.waiting])
     return queue
 
@@ -71,10 +63,6 @@ def saved_intervals(saved: SavedQueue, cast: NumberField) -> BusyIntervals:
     """Return when nodes and channel are busy with what is promised or begun."""
     nodes = [list(map(cast, one.busy)) for one in saved.intervals]
     return BusyIntervals(list(map(cast, saved.channel)), nodes)
-
-
-def _as_reference(busy: BusyIntervals) -> ReferenceBusyIntervals:
-    return ReferenceBusyIntervals(_pairs(busy.channel), [_pairs(node) for node in busy.nodes])
 
 
 def _scheduled(one: SavedPlan, cast: NumberField) -> ScheduledTask:
@@ -99,17 +87,3 @@ def _plain_plan(planned: ScheduledTask) -> PlainData:
             for node, load, start, sent, end in planned.chunks
         ],
     }
-
-
-def _plain_intervals(busy: Sequence[Any]) -> list[Any]:
-    """Return busy times as a flat list; the reference implementation has unsorted pairs."""
-    flat = list(busy)
-    if busy and isinstance(busy[0], tuple):
-        flat = []
-        for start, end in busy:
-            insert_interval(flat, start, end)
-    return list(map(plain_number, flat))
-
-
-def _pairs(flat: list[Number]) -> list[tuple[Number, Number]]:
-    return list(zip(flat[::2], flat[1::2], strict=True))

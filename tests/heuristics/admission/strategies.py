@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from dlopt import registry
 from dlopt.heuristics.admission.algorithm_names import Algorithm
-from dlopt.heuristics.admission.engine import Admission
 from dlopt.problems.admission import Instance, Task
 from dlopt.problems.cluster import Cluster
 from tests.examples import share
+from tests.reference.admission_engine import admission
 from tests.strategies import clusters
 
 REGISTERED = tuple(
@@ -44,8 +44,8 @@ class Stream:
     ready_times: tuple = ()
     channel_ready: object = 0
 
-    def engine(self, algorithm, **options):
-        return Admission(
+    def engine(self, algorithm, reference=False, **options):
+        return admission(reference)(
             self.cluster,
             algorithm,
             ready_times=self.ready_times,

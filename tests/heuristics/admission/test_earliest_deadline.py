@@ -18,6 +18,7 @@ from dlopt.problems.admission import Task
 from dlopt.problems.cluster import Cluster
 from tests.examples import share
 from tests.heuristics.admission.strategies import PROMISING, Stream, random_stream, streams
+from tests.reference.admission_engine import ReferenceAdmission, reference_planner
 
 FAST = [
     FastAlgorithm(test, order=order) for test in ("r2", "r1", "replay") for order in ("edf", "mwf")
@@ -131,7 +132,8 @@ def queue(name, nodes, *tasks, reference=False):
     """Return a queue on idle nodes with tasks (load, deadline) that come at 0."""
     zero, one = Fraction(0), Fraction(1)
     costs = one, one, zero, zero
-    made = make_planner(parse(name), costs, [zero] * nodes, zero, zero, reference=reference)
+    make = reference_planner if reference else make_planner
+    made = make(parse(name), costs, [zero] * nodes, zero, zero)
     for number, (load, due) in enumerate(tasks):
         assert (
             made.try_admit(QueuedTask((due, number), f"t{number}", zero, Fraction(load), due))
@@ -178,7 +180,7 @@ def test_deadlines_of_a_run_end_where_nothing_changes_any_more():
 @pytest.mark.parametrize("name", ["fast-edf-iit", "fast-edf-iit-linear"])
 def test_the_sums_of_r1_and_r2_one_by_one(name):
     """Two idle nodes are certain to do 3 d / 4: 2 by 8/3, and 3, with a, by 4."""
-    head = Admission(Cluster(2, tau=1, chi=1), name, reference=True)
+    head = ReferenceAdmission(Cluster(2, tau=1, chi=1), name)
     assert head.submit(Task("a", 0, 1, 4)).accepted
     assert head.earliest_deadline(Task("b", 0, 2, 1)) == Fraction(8, 3)
 

@@ -11,12 +11,12 @@ from dlopt.heuristics.admission.algorithm_names import Algorithm
 from dlopt.heuristics.admission.edf_iit_2 import EdfIit2Planner
 from dlopt.heuristics.admission.ready_times import ReadyTimes
 from dlopt.heuristics.admission.records import DeadlineMiss, Placement
-from dlopt.heuristics.admission.reference_planner import (
+from dlopt.heuristics.iit import edf_iit_2 as closed_form
+from dlopt.problems.cluster import Cluster
+from tests.reference.admission_planner import (
     ReferenceEdfIit2Planner,
     ReferenceReadyTimes,
 )
-from dlopt.heuristics.iit import edf_iit_2 as closed_form
-from dlopt.problems.cluster import Cluster
 
 F = Fraction
 TWO = (F(1), F(2), F(0), F(0))

@@ -6,12 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dlopt.errors import NotApplicableError
 from dlopt.heuristics.admission import queue
 from dlopt.heuristics.admission.engine import Admission
 from dlopt.problems.admission import Task
 from dlopt.problems.cluster import Cluster
-from tests.heuristics.admission.strategies import REGISTERED, TWINS, few, random_stream, streams
+from tests.heuristics.admission.strategies import TWINS, few, random_stream, streams
 
 F = Fraction
 
@@ -105,12 +104,6 @@ def assert_nearly_equal_decisions(stream, name):
         assert mine.task == yours.task
         assert mine.load == pytest.approx(yours.load, rel=1e-6, abs=1e-9)
     return fast
-
-
-@pytest.mark.parametrize("name", sorted(set(REGISTERED) - set(TWINS)))
-def test_some_have_no_twin(name):
-    with pytest.raises(NotApplicableError, match=f"{name} has no reference implementation"):
-        Admission(Cluster(2, 1, 1), name, reference=True)
 
 
 def test_marks_are_few_and_each_is_the_state_before_its_task(monkeypatch):

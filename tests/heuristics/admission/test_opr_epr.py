@@ -10,9 +10,9 @@ from dlopt.heuristics.admission.engine import Admission
 from dlopt.heuristics.admission.opr_epr import OprEprPlanner
 from dlopt.heuristics.admission.ready_times import ReadyTimes
 from dlopt.heuristics.admission.records import DeadlineMiss, Placement
-from dlopt.heuristics.admission.reference_planner import ReferenceOprEprPlanner, ReferenceReadyTimes
 from dlopt.problems.admission import Task
 from dlopt.problems.cluster import Cluster
+from tests.reference.admission_planner import ReferenceOprEprPlanner, ReferenceReadyTimes
 
 F = Fraction
 ONE = (F(1), F(1), F(0), F(0))

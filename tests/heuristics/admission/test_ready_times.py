@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from dlopt.heuristics.admission.ready_times import ReadyTimes
 from dlopt.heuristics.admission.records import Placement
-from dlopt.heuristics.admission.reference_planner import ReferenceReadyTimes
+from tests.reference.admission_planner import ReferenceReadyTimes
 
 times = st.integers(0, 9)
 

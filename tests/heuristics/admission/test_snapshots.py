@@ -85,10 +85,12 @@ def test_a_plan_that_ignores_free_time_is_saved():
     assert outdated > 5
 
 
-@pytest.mark.parametrize("name", [*INDEXED, "edf-iit-2", "mcdf"])
-def test_reference_implementations_are_saved(name):
-    for seed in range(3):
-        check_equal_futures(name, float, seed, reference=True)
+@pytest.mark.parametrize("kind", [Admission, MultiStage])
+def test_snapshots_of_the_former_reference_implementation_are_read(kind):
+    head = kind(Cluster(2, 1, 1))
+    assert head.submit(Task("a", 0, 3, 9)).accepted
+    data = head.snapshot()
+    assert kind.restore(data | {"reference": True}).snapshot() == data
 
 
 @pytest.mark.parametrize("name", INDEXED)

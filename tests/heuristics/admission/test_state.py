@@ -20,6 +20,7 @@ from tests.heuristics.admission.strategies import (
     few,
     streams,
 )
+from tests.reference.admission_engine import ReferenceAdmission, admission
 
 F = Fraction
 TWO = Cluster(2, tau=1, chi=1)
@@ -73,7 +74,7 @@ def test_first_come_first_served_in_the_order_of_the_instance():
 
 @pytest.mark.parametrize("name", ["edf-iit-2", "edf-opr-an", "fifo-epr-mn:literal"])
 def test_the_plain_twin_starts_there_too(name):
-    fast, reference = Admission.of(BUSY, name), Admission.of(BUSY, name, reference=True)
+    fast, reference = Admission.of(BUSY, name), ReferenceAdmission.of(BUSY, name)
     for head in (fast, reference):
         head.submit(BUSY.tasks[2])
     assert fast.plan() == reference.plan()
@@ -176,9 +177,8 @@ def test_the_first_new_task_is_told_from_the_last_promised():
     """Under FIFO it comes behind, whatever its name; plain and fast agree."""
     tasks = (Task("z", 0, 4, 19), Task("a", 1, 1, 6))
     for reference in (False, True):
-        head = Admission.of(
-            Instance(Cluster(1, 1, 1), tasks, now=1), "fifo-opr-mn", reference=reference
-        )
+        instance = Instance(Cluster(1, 1, 1), tasks, now=1)
+        head = admission(reference).of(instance, "fifo-opr-mn")
         assert not head.submit(tasks[1]).accepted
         assert head.waiting == ("z",)
     for name in ("edf-opr-mn", "fast-edf-iit", "hybrid"):

@@ -26,11 +26,6 @@ TWO = Cluster(2, tau=1, chi=1)
         ({"algorithm": "multi-stage:literal-F10"}, NotApplicableError, "unknown algorithm"),
         ({"algorithm": "multi-stage:F1"}, NotApplicableError, "unknown algorithm"),
         ({"algorithm": None}, NotApplicableError, "name is needed, not a NoneType"),
-        (
-            {"algorithm": "multi-stage:literal", "reference": True},
-            NotApplicableError,
-            "multi-stage:literal has no reference implementation",
-        ),
         ({"ready_times": (0,)}, InvalidInstanceError, "ready_times: .* 2 nodes, got 1"),
         ({"ready_times": (0, float("nan"))}, InvalidInstanceError, r"ready_times\[1\]: must be"),
         ({"ready_times": (0, -1)}, InvalidInstanceError, r"ready_times\[1\]: must not be neg"),

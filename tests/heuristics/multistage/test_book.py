@@ -23,6 +23,7 @@ from tests.heuristics.multistage.book_calls import (
     nodes_of,
     stated,
 )
+from tests.reference.multistage_engine import ReferenceMultiStage
 
 
 @BOTH_NUMBERS
@@ -281,7 +282,7 @@ def test_the_printed_algorithms_do_not_keep_what_they_promise(name):
 
 
 def test_the_reference_implementation_is_a_book_too():
-    heads = MultiStage(THREE), MultiStage(THREE, reference=True)
+    heads = MultiStage(THREE), ReferenceMultiStage(THREE)
     for head in heads:
         assert head.reserve(Reservation("r", 0, 2, 6, io_ratio=F(1, 2))).accepted
         assert head.submit(Task("a", 0, 5, 12)).accepted

@@ -18,9 +18,9 @@ from dlopt.heuristics.multistage.busy_intervals import (
     with_interval,
 )
 from dlopt.heuristics.multistage.node_groups import NodeGroups
-from dlopt.heuristics.multistage.reference_planner import ReferenceBusyIntervals, merged_intervals
 from dlopt.heuristics.multistage.stages import stages
 from dlopt.heuristics.multistage.task_planner import TaskPlanner
+from tests.reference.multistage_planner import ReferenceBusyIntervals, merged_intervals
 
 F = Fraction
 intervals = st.tuples(st.integers(0, 12), st.integers(0, 5)).map(lambda one: (one[0], sum(one)))

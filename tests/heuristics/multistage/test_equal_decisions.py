@@ -12,6 +12,7 @@ from dlopt.problems.cluster import Cluster
 from dlopt.problems.multistage import Reservation, Task, violations
 from tests.examples import share
 from tests.heuristics.multistage.strategies import streams
+from tests.reference.multistage_engine import ReferenceMultiStage, multistage
 
 F = Fraction
 
@@ -31,7 +32,7 @@ def test_exact_numbers(instance, pauses):
     """Equal answers, queues and plans all the way; each plan is valid."""
     state = {"ready_times": instance.ready_times, "channel_ready": instance.channel_ready}
     fast = MultiStage(instance.cluster, **state)
-    reference = MultiStage(instance.cluster, reference=True, **state)
+    reference = ReferenceMultiStage(instance.cluster, **state)
     for one, pause in zip(arriving(instance), pauses, strict=False):
         if fast.now > one.arrival:
             continue
@@ -45,10 +46,9 @@ def test_exact_numbers(instance, pauses):
 
 def busy(number, reference=False):
     """Return a cluster that is busy until 50, with reservations behind, and 25 tasks that wait."""
-    head = MultiStage(
+    head = multistage(reference)(
         Cluster(4, number(1), number(5)),
         ready_times=[number(50 + k) for k in range(4)],
-        reference=reference,
     )
     said = []
     for k in range(12):
@@ -94,10 +94,9 @@ def random_queue(seed, number, reference):
     rng = random.Random(seed)
     nodes = rng.randint(2, 8)
     ready = [number(rng.choice([30, 30, 31, 40])) for _ in range(nodes)]
-    head = MultiStage(
+    head = multistage(reference)(
         Cluster(nodes, number(1), number(rng.choice([2, 9]))),
         ready_times=ready,
-        reference=reference,
     )
     said = []
     for k in range(32):

@@ -23,6 +23,7 @@ from dlopt.problems.multistage import (
 )
 from dlopt.result import Status
 from tests.heuristics.multistage.strategies import streams
+from tests.reference.multistage_engine import reference_decisions
 
 F = Fraction
 ONE = Cluster(1, tau=1, chi=1)
@@ -114,8 +115,8 @@ def test_a_cluster_as_it_stands():
     assert [grant.reservation for grant in head.grants] == ["past", "now", "ahead"]
     assert [(one.task, one.at) for one in head.decisions] == [("old", 0), ("gone", 1)]
     assert sum(chunk.load for chunk in head.plan().chunks) == F(5, 2)
-    for reference in (False, True):
-        plan = methods.decide_all("multi-stage", STANDING, reference=reference).plan()
+    for decide in (methods.decide_all, reference_decisions):
+        plan = decide("multi-stage", STANDING).plan()
         assert violations(STANDING, plan) == ()
         assert [one.accepted for one in plan.decisions] == [True, True, True]
     assert methods.multi_stage(STANDING).value == objective(STANDING, plan)

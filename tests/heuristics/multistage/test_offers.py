@@ -17,6 +17,7 @@ from dlopt.problems.multistage import Reservation, Task
 from tests.examples import share
 from tests.heuristics.multistage.book_calls import BOTH_NUMBERS, ONE, TWO, book
 from tests.heuristics.multistage.negotiations import accepts, contents, negotiations, numbers
+from tests.reference.multistage_engine import multistage
 
 F = Fraction
 few = share(1 / 4)
@@ -189,7 +190,7 @@ def test_what_makes_no_sense():
 
 @pytest.mark.parametrize("reference", [False, True])
 def test_the_reference_implementation(reference):
-    head = MultiStage(Cluster(2, tau=1, chi=1), reference=reference)
+    head = multistage(reference)(Cluster(2, tau=1, chi=1))
     assert head.reserve(Reservation("r", 0, 4, 8)).accepted
     assert head.submit(Task("a", 0, 1, 6)).accepted
     offers = {one.dimension: one for one in head.offer(Task("b", 0, 6, 9))}

@@ -14,13 +14,14 @@ from dlopt.errors import InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.admission.bid_prices import BidPrices
 from dlopt.heuristics.multistage.busy_intervals import BusyIntervals
 from dlopt.heuristics.multistage.methods import decide_all
-from dlopt.heuristics.multistage.reference_planner import ReferenceBusyIntervals
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.multistage import Instance, Reservation, Task, violations
 from dlopt.simulation import simulate_mixed
 from tests.examples import share
 from tests.heuristics.multistage.priced_streams import PRICED, arriving, busy_stream, decided
 from tests.heuristics.multistage.strategies import streams
+from tests.reference.multistage_engine import reference_decisions
+from tests.reference.multistage_planner import ReferenceBusyIntervals
 
 F = Fraction
 ONE_NODE = Cluster(1, tau=0, chi=1)
@@ -106,7 +107,7 @@ def test_what_is_asked_is_decided_so_and_is_not_part_of_the_forecast():
 
 def test_the_reference_implementation_decides_so():
     instance = busy_stream(2)
-    fast, reference = decide_all(PRICED, instance), decide_all(PRICED, instance, reference=True)
+    fast, reference = decide_all(PRICED, instance), reference_decisions(PRICED, instance)
     assert fast.plan() == reference.plan()
 
 

@@ -8,10 +8,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import dlopt
-from dlopt import MultiStage
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.multistage import Instance, Reservation, Task, violations
 from tests.examples import share
+from tests.reference.multistage_engine import multistage
 
 F = Fraction
 CLOCKS = [0.0, 1e5, 1.7e9]
@@ -48,12 +48,11 @@ def small_and_large(clock, unit, units, small, large, until, io):
 
 def decided(instance, algorithm="multi-stage", reference=False):
     """Return a book to which a stream was submitted."""
-    book = MultiStage(
+    book = multistage(reference)(
         instance.cluster,
         algorithm,
         now=instance.now,
         ready_times=instance.ready_times,
-        reference=reference,
     )
     for one in instance.reservations:
         assert book.reserve(one).accepted

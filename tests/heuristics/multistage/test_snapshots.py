@@ -32,14 +32,13 @@ def copies(book):
     ]
 
 
-@pytest.mark.parametrize("reference", [False, True])
 @pytest.mark.parametrize("number", [float, F])
 @pytest.mark.parametrize(
     ("algorithm", "seed"),
     [*(("multi-stage", k) for k in range(12)), *(("priced-multi-stage", k) for k in range(3, 6))],
 )
-def test_every_later_outcome_is_equal(algorithm, seed, number, reference):
-    book = new_book(seed, number, algorithm, reference=reference)
+def test_every_later_outcome_is_equal(algorithm, seed, number):
+    book = new_book(seed, number, algorithm)
     RandomCaller(seed, number).calls(book, 10 + 4 * seed)
     plan, state = book.plan(), book.state()
     futures = []

@@ -19,6 +19,7 @@ from tests.heuristics.multistage.strategies import (
     reservations,
     slacks,
 )
+from tests.reference.multistage_engine import ReferenceMultiStage
 
 F = Fraction
 
@@ -38,7 +39,7 @@ class Head(RuleBasedStateMachine):
         self.channel = data.draw(st.sampled_from([0, 0, 2]))
         state = {"ready_times": self.ready, "channel_ready": self.channel}
         self.head = MultiStage(cluster, algorithm, **state)
-        self.twin = MultiStage(cluster, algorithm, reference=True, **state)
+        self.twin = ReferenceMultiStage(cluster, algorithm, **state)
         self.tasks, self.wanted, self.count = [], [], 0
         if algorithm == "priced-multi-stage":
             self.tasks += hopeless_tasks()

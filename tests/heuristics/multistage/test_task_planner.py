@@ -11,13 +11,13 @@ from dlopt.heuristics.multistage.busy_intervals import BusyIntervals, FixedPlan,
 from dlopt.heuristics.multistage.literal_algorithms_3_4 import PlanningTask
 from dlopt.heuristics.multistage.literal_single_flaw import RepairedPartition
 from dlopt.heuristics.multistage.node_groups import NodeGroups
-from dlopt.heuristics.multistage.reference_planner import (
-    ReferenceBusyIntervals,
-    ReferenceTaskPlanner,
-)
 from dlopt.heuristics.multistage.task_planner import TaskPlanner
 from tests.heuristics.multistage.strategies import states
 from tests.oracles_admission import maximum
+from tests.reference.multistage_planner import (
+    ReferenceBusyIntervals,
+    ReferenceTaskPlanner,
+)
 
 F = Fraction
 HUGE = F(10**6)

@@ -36,7 +36,7 @@ class HybridPlanner:
     Parameters
     ----------
     algorithm : HybridAlgorithm
-    costs, ready, channel, now, reference, compiled
+    costs, ready, channel, now, compiled
         See `FastPlanner`.
 
     Notes
@@ -67,11 +67,10 @@ class HybridPlanner:
         channel: Number,
         now: Number,
         *,
-        reference: bool = False,
         compiled: bool = False,
     ) -> None:
         self.algorithm = algorithm
-        self._costs, self._reference, self._compiled = costs, reference, compiled
+        self._costs, self._compiled = costs, compiled
         self._now = now
         self.active_planner: PlannedQueue | FastPlanner = self._make_planner(
             algorithm.threshold == 0, ready, channel, now
@@ -90,7 +89,7 @@ class HybridPlanner:
     @property
     def piecewise_affine(self) -> bool:
         """Whether the planner can be asked with affine numbers."""
-        return not (self._reference or self._compiled)
+        return not self._compiled
 
     def roll_back(self) -> None:
         """Undo what was sent tentatively."""
@@ -185,7 +184,7 @@ class HybridPlanner:
         tasks: Sequence[QueuedTask] = (),
     ) -> PlannedQueue | FastPlanner:
         if not fast:
-            return PlannedQueue(_EDF_IIT_2, self._costs, ready, channel, reference=self._reference)
+            return PlannedQueue(_EDF_IIT_2, self._costs, ready, channel)
         return self._make_fast_planner(ready, channel, now, tasks)
 
     def _make_fast_planner(
@@ -193,13 +192,7 @@ class HybridPlanner:
     ) -> FastPlanner:
         """Return a side without a plan; `tasks` are restored later."""
         return FastPlanner(
-            FastAlgorithm(),
-            self._costs,
-            ready,
-            channel,
-            now,
-            reference=self._reference,
-            compiled=self._compiled,
+            FastAlgorithm(), self._costs, ready, channel, now, compiled=self._compiled
         )
 
     def _all_served(self, before: Number | None) -> dict[int, ServedTask]:

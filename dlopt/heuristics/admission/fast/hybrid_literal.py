@@ -77,7 +77,7 @@ class LiteralHybridPlanner(HybridPlanner):
 
     Parameters
     ----------
-    algorithm, costs, ready, channel, now, reference, compiled
+    algorithm, costs, ready, channel, now, compiled
         See `HybridPlanner`.
     """
 

@@ -17,7 +17,6 @@ from dlopt.heuristics.admission.fast.schedulability_tests import (
     AdmissionTest,
     DeadlineIndex,
     IndexedTest,
-    LinearTest,
     ReplayTest,
 )
 from dlopt.heuristics.admission.fast.supply_bound import SupplyBound
@@ -49,8 +48,6 @@ class FastPlanner:
     channel : Number
         When the head becomes free.
     now : Number
-    reference : bool, default False
-        Check every waiting task instead of sums.
     compiled : bool, default False
         Use compiled code for the waiting tasks, in floats. Decisions are the same.
     admission_test : AdmissionTest, optional
@@ -81,7 +78,6 @@ class FastPlanner:
         channel: Number,
         now: Number,
         *,
-        reference: bool = False,
         compiled: bool = False,
         admission_test: AdmissionTest | None = None,
     ) -> None:
@@ -92,7 +88,7 @@ class FastPlanner:
             OprEprPlanner(_MWF_OPR_MN, costs, len(ready)) if algorithm.order == "mwf" else None
         )
         if admission_test is None:
-            admission_test = _make_admission_test(algorithm, costs, len(ready), reference, compiled)
+            admission_test = _make_admission_test(algorithm, costs, len(ready), compiled)
         self.admission_test = admission_test
         self.cluster = Dispatcher(costs, ready, channel, now, self.admission_test)
         self._batch = now
@@ -328,16 +324,13 @@ class FastPlanner:
 
 
 def _make_admission_test(
-    algorithm: FastAlgorithm, costs: tuple[Number, ...], nodes: int, reference: bool, compiled: bool
+    algorithm: FastAlgorithm, costs: tuple[Number, ...], nodes: int, compiled: bool
 ) -> AdmissionTest:
     test, supply_bound = algorithm.test, SupplyBound(costs[0], costs[1], nodes)
     if test == "replay":
         return ReplayTest()
     if test == "r1" or test == "r2":
-        clipped = test == "r2"
-        if reference:
-            return LinearTest(supply_bound, clipped)
-        return IndexedTest(supply_bound, clipped, _blocks() if compiled else DeadlineTree())
+        return IndexedTest(supply_bound, test == "r2", _blocks() if compiled else DeadlineTree())
     if test == "r0":
         return LiteralTest("chunk", algorithm.reset, True, supply_bound)
     return LiteralTest(test, algorithm.reset, False, supply_bound)

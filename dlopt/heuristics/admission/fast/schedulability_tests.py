@@ -10,7 +10,6 @@ arrival and keep its promises.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
@@ -20,7 +19,6 @@ from dlopt.heuristics.admission.fast.dispatcher import (
     Dispatcher,
     QueueEntry,
     SortedTaskQueue,
-    queue_key,
     stored_tasks,
 )
 from dlopt.heuristics.admission.fast.supply_bound import SupplyBound
@@ -82,52 +80,6 @@ class AdmissionTest(Protocol):
         """What is remembered of the task of which a part was sent last."""
 
 
-class LinearTest(SortedTaskQueue):
-    """R1 or R2, checking every task after the new one: O(n log g) a decision.
-
-    Parameters
-    ----------
-    supply_bound : SupplyBound
-    clipped : bool
-        R2: nodes that are not ready by a deadline count as nothing, instead of less than that.
-    """
-
-    def __init__(self, supply_bound: SupplyBound, clipped: bool) -> None:
-        super().__init__()
-        self.supply_bound, self.clipped = supply_bound, clipped
-
-    def try_admit(self, new: QueuedTask, cluster: Dispatcher) -> Rejection | None:
-        """Admit a task that arrives now, or return who would miss."""
-        refused = self.would_reject(new, cluster)
-        if refused is None:
-            self.insert(QueueEntry(new, new.load))
-        return refused
-
-    def would_reject(self, new: QueuedTask, cluster: Dispatcher) -> Rejection | None:
-        """Return who would miss if a task that arrives now were admitted; changes nothing."""
-        self.supply_bound.evaluate(cluster)
-        at = bisect_left(self.entries, new.key, key=queue_key)
-        work = sum((entry.remaining for entry in self.entries[:at]), 0 * new.load) + new.load
-        refused = _rejection_if_overloaded(self.supply_bound, self.clipped, new, work)
-        for entry in self.entries[at:]:
-            if refused is not None:
-                return refused
-            work += entry.remaining
-            refused = _rejection_if_overloaded(self.supply_bound, self.clipped, entry.task, work)
-        return refused
-
-    def deadlines(
-        self, new: QueuedTask, cluster: Dispatcher, low: Number, high: Number | None
-    ) -> Iterator[Number]:
-        """Yield the instant by which the work up to the new task is certain to be done."""
-        self.supply_bound.evaluate(cluster)
-        at = bisect_left(self.entries, new.key, key=queue_key)
-        work = sum((entry.remaining for entry in self.entries[:at]), 0 * new.load) + new.load
-        due = max(low, self.supply_bound.instant(work, self.clipped))
-        if high is None or due < high:
-            yield due
-
-
 class DeadlineIndex(Protocol):
     """The waiting tasks with their works and supplies, as defined for `DeadlineTree`."""
 
@@ -185,7 +137,7 @@ class IndexedTest:
     ----------
     supply_bound : SupplyBound
     clipped : bool
-        See `LinearTest`.
+        R2: nodes that are not ready by a deadline count as nothing, instead of less than that.
     store : DeadlineIndex
     """
 
@@ -234,10 +186,10 @@ class IndexedTest:
             owed = bound.deficit + before + new.load
             if owed <= new.deadline * bound.slope and (slack is None or owed <= slack):
                 return None
-        refused = _rejection_if_overloaded(bound, clipped, new, before + new.load)
+        refused = rejection_if_overloaded(bound, clipped, new, before + new.load)
         if refused is None:
             for entry, due in self.store.overloaded_after(new.key, bound.deficit + new.load):
-                refused = _rejection_if_overloaded(bound, clipped, entry.task, due + new.load)
+                refused = rejection_if_overloaded(bound, clipped, entry.task, due + new.load)
                 if refused is not None:
                     break
         return refused
@@ -332,7 +284,7 @@ class ReplayTest(SortedTaskQueue):
             due = trace.next
 
 
-def _rejection_if_overloaded(
+def rejection_if_overloaded(
     supply_bound: SupplyBound, clipped: bool, task: QueuedTask, work: Number
 ) -> Rejection | None:
     """Reject if the work due by the deadline of a task exceeds the supply bound."""

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from dlopt.heuristics.admission.fast.algorithm_names import FastAlgorithm
 from dlopt.heuristics.admission.planner_factory import make_planner
 from dlopt.heuristics.admission.records import QueuedTask
+from tests.reference.admission_engine import reference_planner
 
 SOUND = ("r0", "r1", "r2", "replay")
 READINGS = ("waiting", "edf", "dispatched", "chunk")
@@ -24,12 +25,13 @@ def waiting(number, arrival, load, deadline, kind=Fraction):
     return QueuedTask((due, number), f"t{number}", kind(arrival), kind(load), due)
 
 
-def empty_planner(policy, nodes, tau, chi, ready=None, channel=0, **options):
+def empty_planner(policy, nodes, tau, chi, ready=None, channel=0, reference=False, **options):
     """Return an empty planner in fractions, at the instant 0."""
     if isinstance(policy, str):
         policy = FastAlgorithm(policy)
     ready = [Fraction(instant) for instant in ready or [0] * nodes]
-    return make_planner(policy, costs(tau, chi), ready, Fraction(channel), Fraction(0), **options)
+    make = reference_planner if reference else make_planner
+    return make(policy, costs(tau, chi), ready, Fraction(channel), Fraction(0), **options)
 
 
 def rejections(made, tasks):

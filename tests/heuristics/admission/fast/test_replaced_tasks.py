@@ -7,9 +7,9 @@ from fractions import Fraction
 import pytest
 
 from dlopt.errors import InvalidInstanceError, NotApplicableError
-from dlopt.heuristics.admission.engine import Admission
 from dlopt.problems.admission import Task, violations
 from dlopt.problems.cluster import Cluster
+from tests.reference.admission_engine import admission
 
 
 def times(book):
@@ -32,7 +32,7 @@ def test_decisions_are_those_of_a_new_plan(name, equal):
         draw = random.Random(seed)
         cluster = Cluster(draw.randint(1, 4), 1, draw.randint(1, 3))
         books = [
-            Admission(cluster, name, ready_times=[9] * cluster.nodes, reference=reference)
+            admission(reference)(cluster, name, ready_times=[9] * cluster.nodes)
             for reference in ((False, True) if equal else (False, False))
         ]
         for k in range(40):

@@ -28,8 +28,12 @@ from tests.heuristics.admission.fast.planners import (
     streams,
     waiting,
 )
+from tests.reference.admission_engine import ReferenceAdmission
 
 POLICIES = [*map(FastAlgorithm, SOUND), *(FastAlgorithm(test, order="mwf") for test in SOUND[1:])]
+
+KINDS = ((ReferenceAdmission, {}), (Admission, {}), (Admission, {"compiled": True}))
+"""Engines whose decisions are equal, with their options."""
 
 
 @pytest.mark.property
@@ -113,8 +117,8 @@ def burst(seed, tasks=2500, number=float):
 def test_long_streams_in_floats_are_decided_alike(test, seed):
     tasks = burst(seed, 1000)
     said = []
-    for options in ({"reference": True}, {}, {"compiled": True}):
-        engine = Admission(Cluster(12, 0.25, 9.0), FastAlgorithm(test), **options)
+    for kind, options in KINDS:
+        engine = kind(Cluster(12, 0.25, 9.0), FastAlgorithm(test), **options)
         for index, task in enumerate(tasks):
             engine.submit(Task(f"t{index}", *task))
         said.append([decision.accepted for decision in engine.decisions])
@@ -277,10 +281,10 @@ def test_a_tiny_load_beside_a_huge_one_is_served():
 
 def test_one_tight_task_in_floats_is_decided_alike():
     said = {
-        Admission(Cluster(2, 0.25, 9.0), "fast-edf-iit", **options)
+        kind(Cluster(2, 0.25, 9.0), "fast-edf-iit", **options)
         .submit(Task("a", 0.0, 1.0664718772826882, 5.0))
         .accepted
-        for options in ({}, {"reference": True}, {"compiled": True})
+        for kind, options in KINDS
     }
     assert len(said) == 1
 

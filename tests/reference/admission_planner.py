@@ -1,6 +1,7 @@
 """Reference implementations: one ready time a node, everything planned again for each task.
 
-The fast planners are compared with them, in tests for equal decisions and in benchmarks for speed.
+The planners of dlopt are compared with them, in tests for equal decisions and in benchmarks for
+speed.
 A task costs O(N log N), a decision O(n N log N) with `n` tasks waiting; under MCDF, which orders
 all of them for each that starts, O(n^2 log N) more.
 """
