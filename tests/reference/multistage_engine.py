@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dlopt.arithmetic import exact, is_less
+from dlopt.heuristics.admission.replanning_engine import Planning
 from dlopt.heuristics.multistage.busy_intervals import BusyIntervals
 from dlopt.heuristics.multistage.engine import MultiStage
 from dlopt.heuristics.multistage.priced_queue import PricedMultiStageQueue
@@ -61,8 +62,8 @@ class ReferenceMultiStage(MultiStage):
         return self._around(BusyIntervals.of(ready, channel, self.now))
 
     def _plan_nothing(self, facts):
-        found = super()._plan_nothing(facts)
-        return found._replace(planner=self._around(found.planner.committed_state))
+        fixed = facts.fixed_intervals(self.now)
+        return Planning(self._around(fixed.state), fixed.nodes)
 
     def _around(self, fixed):
         if self._prices is None:
