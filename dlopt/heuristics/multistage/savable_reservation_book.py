@@ -2,19 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from dlopt.arithmetic import NumberField
 from dlopt.books.snapshots import PlainData, plain_number, read_snapshot
 from dlopt.errors import InvalidInstanceError
 from dlopt.heuristics.admission.promise_keeping import Window
-from dlopt.heuristics.multistage.busy_intervals import ReservedWindow
-from dlopt.heuristics.multistage.queue import MultiStageQueue
+from dlopt.heuristics.admission.saved_planners import plain_task, queued_task
+from dlopt.heuristics.multistage.algorithm_names import queue_around
+from dlopt.heuristics.multistage.busy_intervals import (
+    BusyIntervals,
+    FixedPlan,
+    ReservedWindow,
+    TimedChunk,
+)
+from dlopt.heuristics.multistage.queue import MultiStageQueue, ScheduledTask
 from dlopt.heuristics.multistage.reservation_book import ReservationBook
 from dlopt.heuristics.multistage.reservation_facts import AcceptedReservation
-from dlopt.heuristics.multistage.saved_queue import plain_queue, saved_intervals, saved_queue
-from dlopt.heuristics.multistage.saved_records import ReservationSnapshot, SavedQueue
+from dlopt.heuristics.multistage.saved_records import ReservationSnapshot, SavedPlan, SavedQueue
 from dlopt.heuristics.multistage.snapshot_faults import contradictions, promise_faults
 from dlopt.problems.multistage.data import Instance
+
+
+def plain_queue(queue: MultiStageQueue, nodes: Sequence[int]) -> PlainData:
+    """Return a queue as `json.dumps` takes it, without the tasks that have begun.
+
+    Parameters
+    ----------
+    queue : MultiStageQueue
+    nodes : sequence of int
+        The numbers of its nodes.
+    """
+    fixed = queue.committed_state
+    return {
+        "nodes": list(nodes),
+        "channel": list(map(plain_number, fixed.channel)),
+        "intervals": [{"busy": list(map(plain_number, busy))} for busy in fixed.nodes],
+        "waiting": [_plain_plan(planned) for planned in queue.waiting],
+    }
+
+
+def saved_intervals(saved: SavedQueue, cast: NumberField) -> BusyIntervals:
+    """Return when nodes and channel are busy with what is promised or begun."""
+    nodes = [list(map(cast, one.busy)) for one in saved.intervals]
+    return BusyIntervals(list(map(cast, saved.channel)), nodes)
+
+
+def _scheduled(one: SavedPlan, cast: NumberField) -> ScheduledTask:
+    chunks = (
+        TimedChunk(chunk.node, *map(cast, (chunk.load, chunk.start, chunk.sent, chunk.end)))
+        for chunk in one.chunks
+    )
+    return ScheduledTask(queued_task(one, cast), FixedPlan(tuple(chunks)))
+
+
+def _plain_plan(planned: ScheduledTask) -> PlainData:
+    task, plain = planned.task, plain_number
+    return plain_task(task) | {
+        "chunks": [
+            {
+                "node": node,
+                "load": plain(load),
+                "start": plain(start),
+                "sent": plain(sent),
+                "end": plain(end),
+            }
+            for node, load, start, sent, end in planned.chunks
+        ],
+    }
 
 
 class SavableReservationBook(ReservationBook):
@@ -111,4 +166,6 @@ class SavableReservationBook(ReservationBook):
         return ((window.io_end, window.end, window.nodes) for window in windows)
 
     def _restored_planner(self, saved: SavedQueue) -> MultiStageQueue:
-        return saved_queue(saved, self._costs, self._cast, self._prices)
+        queue = queue_around(self._costs, saved_intervals(saved, self._cast), self._prices)
+        queue.load_plans([_scheduled(one, self._cast) for one in saved.waiting])
+        return queue
