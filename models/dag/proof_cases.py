@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from dlopt.models.dag.proof_facts import Fact, Head, Latest, LatestStart, NotStarted, ProofWriter
@@ -31,6 +32,7 @@ class Occupation(NamedTuple):
     before: NotStarted | None
 
 
+@dataclass(slots=True, eq=False)
 class Overload(Fact):
     """A contradiction: jobs need more energy in an interval than machines have.
 
@@ -43,17 +45,10 @@ class Overload(Fact):
         Of each job, its least energy, and what it occupies on each group with a weight.
     """
 
-    __slots__ = ("end", "jobs", "sizes", "start")
-
-    def __init__(
-        self,
-        start: int,
-        end: int,
-        sizes: dict[int, tuple[int, int]],
-        jobs: list[tuple[LatestStart, int, list[Occupation]]],
-    ) -> None:
-        super().__init__()
-        self.start, self.end, self.sizes, self.jobs = start, end, sizes, jobs
+    start: int
+    end: int
+    sizes: dict[int, tuple[int, int]]
+    jobs: list[tuple[LatestStart, int, list[Occupation]]]
 
     @property
     def reasons(self) -> Iterable[Fact]:
@@ -101,14 +96,12 @@ class AssumedLatest(LatestStart):
         return writer.assume(writer.terms(self.job, self.latest), 1, 1)
 
 
+@dataclass(slots=True, eq=False)
 class AssumedLater(Fact):
     """The other case: the job has started by none of these latest starts."""
 
-    __slots__ = ("job", "latest")
-
-    def __init__(self, job: int, latest: Latest) -> None:
-        super().__init__()
-        self.job, self.latest = job, latest
+    job: int
+    latest: Latest
 
     def write(self, writer: ProofWriter) -> int:
         """Assume it."""

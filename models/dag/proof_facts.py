@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal, TypeAlias
 
@@ -157,13 +157,11 @@ def _fractions(terms: Mapping[int, int]) -> Terms:
     return tuple((column, Fraction(a)) for column, a in terms.items())
 
 
+@dataclass(slots=True, eq=False)
 class Fact(ABC):
     """A fact; `reference` is that of its constraint, once it is written."""
 
-    __slots__ = ("reference",)
-
-    def __init__(self) -> None:
-        self.reference: int | None = None
+    reference: int | None = field(default=None, init=False)
 
     @property
     def reasons(self) -> Iterable[Fact]:
@@ -193,28 +191,25 @@ def write_fact(fact: Fact, writer: ProofWriter) -> None:
                 top.reference = top.write(writer)
 
 
+@dataclass(slots=True, eq=False)
 class Head(Fact):
     """A job has not started by an instant on a group. This one is its release."""
 
-    __slots__ = ("group", "instant", "job")
-
-    def __init__(self, job: int, group: int, instant: int) -> None:
-        super().__init__()
-        self.job, self.group, self.instant = job, group, instant
+    job: int
+    group: int
+    instant: int
 
     def write(self, writer: ProofWriter) -> int:
         """State that it is released later."""
         return writer.state_release(self.job, self.group, self.instant)
 
 
+@dataclass(slots=True, eq=False)
 class LatestStart(Fact):
     """A job has started by the latest start of some group. This one follows from the makespan."""
 
-    __slots__ = ("job", "latest")
-
-    def __init__(self, job: int, latest: Latest) -> None:
-        super().__init__()
-        self.job, self.latest = job, latest
+    job: int
+    latest: Latest
 
     def write(self, writer: ProofWriter) -> int:
         """State that it has started when it has to."""
@@ -244,16 +239,12 @@ class NotStarted:
         ]
 
 
+@dataclass(slots=True, eq=False)
 class HeadAfterPredecessor(Head):
     """A job has not started: its predecessor has not been ready for it on any group."""
 
-    __slots__ = ("before", "source")
-
-    def __init__(
-        self, job: int, group: int, instant: int, source: int, before: list[NotStarted]
-    ) -> None:
-        super().__init__(job, group, instant)
-        self.source, self.before = source, before
+    source: int
+    before: list[NotStarted]
 
     @property
     def reasons(self) -> Iterable[Fact]:
@@ -273,14 +264,11 @@ class HeadAfterPredecessor(Head):
         return writer.combine(pairs, -1)
 
 
+@dataclass(slots=True, eq=False)
 class LatestBeforeSuccessor(LatestStart):
     """A job has started, as its successor has to start by its latest starts."""
 
-    __slots__ = ("successor",)
-
-    def __init__(self, job: int, latest: Latest, successor: LatestStart) -> None:
-        super().__init__(job, latest)
-        self.successor = successor
+    successor: LatestStart
 
     @property
     def reasons(self) -> Iterable[Fact]:

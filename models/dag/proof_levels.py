@@ -8,9 +8,10 @@ late enough, a graph has to be complete early for the total to be small. See
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from dlopt.models.dag.proof_cases import AssumedLatest
-from dlopt.models.dag.proof_facts import Fact, Head, Latest, LatestStart, NotStarted, ProofWriter
+from dlopt.models.dag.proof_facts import Fact, Head, LatestStart, NotStarted, ProofWriter
 from dlopt.models.dag.proof_propagation import Windows
 from dlopt.models.dag.proof_times import NO_LATEST, ExcludedLevels
 from dlopt.models.dag.scaled_instance import ScaledInstance
@@ -26,6 +27,7 @@ class NegativeTardiness(Fact):
         return writer.state("tardy_0_G", {}, 1, 1)
 
 
+@dataclass(slots=True, eq=False)
 class LatestByTardiness(LatestStart):
     """A graph is complete by its due date: as many others are tardy as may be.
 
@@ -41,13 +43,8 @@ class LatestByTardiness(LatestStart):
         That fewer are tardy than may be, if that is known.
     """
 
-    __slots__ = ("fewer", "others")
-
-    def __init__(
-        self, job: int, latest: Latest, others: list[NotStarted], fewer: LatestStart | None
-    ) -> None:
-        super().__init__(job, latest)
-        self.others, self.fewer = others, fewer
+    others: list[NotStarted]
+    fewer: LatestStart | None
 
     @property
     def reasons(self) -> Iterable[Fact]:
@@ -90,6 +87,7 @@ class HeadByTardiness(Head):
         return writer.combine([(row, -1), *known], -1)
 
 
+@dataclass(slots=True, eq=False)
 class LatestByTotal(LatestStart):
     """A graph is complete by an instant: the others are not complete before.
 
@@ -103,11 +101,7 @@ class LatestByTotal(LatestStart):
         That other graphs are not complete; or that not fewer graphs are tardy.
     """
 
-    __slots__ = ("others",)
-
-    def __init__(self, job: int, latest: Latest, others: list[NotStarted]) -> None:
-        super().__init__(job, latest)
-        self.others = others
+    others: list[NotStarted]
 
     @property
     def reasons(self) -> Iterable[Fact]:

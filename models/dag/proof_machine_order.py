@@ -9,6 +9,7 @@ of Carlier and Pinson 1989.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -41,16 +42,12 @@ def conflict_pairs(writer: ProofWriter, group: int, one: Window, other: LatestWi
     return pairs
 
 
+@dataclass(slots=True, eq=False)
 class HeadByConflict(Head):
     """A job has not started: until then it would overlap with another one."""
 
-    __slots__ = ("before", "other")
-
-    def __init__(
-        self, job: int, group: int, instant: int, before: NotStarted | None, other: LatestWindow
-    ) -> None:
-        super().__init__(job, group, instant)
-        self.before, self.other = before, other
+    before: NotStarted | None
+    other: LatestWindow
 
     @property
     def reasons(self) -> Iterable[Fact]:

@@ -8,19 +8,17 @@ earlier one uses the machine before: other schedules are the same with machines 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from dlopt.models.dag.proof_facts import Fact, Head, NotStarted, ProofWriter
 from dlopt.models.dag.proof_propagation import WindowPropagation, Windows
 
 
+@dataclass(slots=True, eq=False)
 class HeadBySymmetry(Head):
     """A job does not run on a group: no earlier job runs on the group before."""
 
-    __slots__ = ("before",)
-
-    def __init__(self, job: int, group: int, instant: int, before: list[NotStarted]) -> None:
-        super().__init__(job, group, instant)
-        self.before = before
+    before: list[NotStarted]
 
     @property
     def reasons(self) -> Iterable[Fact]:
