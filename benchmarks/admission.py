@@ -12,7 +12,7 @@ from benchmarks.timing import Report, run
 from dlopt.heuristics.admission.algorithm_names import Algorithm
 from dlopt.heuristics.admission.queue import PlannedQueue
 from dlopt.heuristics.admission.records import QueuedTask
-from tests.reference.admission_engine import ReferenceQueue
+from tests.heuristics.reference.admission_engine import ReferenceQueue
 
 TAU = 1.0
 """Unit transmission time, as in Mamat 2011, section 5.4."""

@@ -17,7 +17,7 @@ from dlopt.heuristics.admission.fast.supply_bound import SupplyBound
 from dlopt.heuristics.admission.planner_factory import Planner, Policy, parse
 from dlopt.heuristics.admission.queue import PlannedQueue
 from dlopt.heuristics.admission.records import QueuedTask
-from tests.reference.admission_engine import reference_planner
+from tests.heuristics.reference.admission_engine import reference_planner
 
 COSTS = (1.0, 1000.0, 0.0, 0.0)
 """tau, chi, theta_cm and theta_cp, as in the papers."""

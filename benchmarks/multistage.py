@@ -24,7 +24,7 @@ from dlopt.models.multistage.methods import exact_plan
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.multistage import Instance, Reservation, Task, violations
 from dlopt.result import Limits, Status
-from tests.reference.multistage_engine import ReferenceQueue
+from tests.heuristics.reference.multistage_engine import ReferenceQueue
 
 TAU = 1.0
 """Unit transmission time (Mamat 2011, section 5.4)."""

@@ -11,7 +11,7 @@ from dlopt.heuristics.admission.algorithm_names import Algorithm
 from dlopt.problems.admission import Instance, Task
 from dlopt.problems.cluster import Cluster
 from tests.examples import share
-from tests.reference.admission_engine import admission
+from tests.heuristics.reference.admission_engine import admission
 from tests.strategies import clusters
 
 REGISTERED = tuple(

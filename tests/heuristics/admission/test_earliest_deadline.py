@@ -18,7 +18,7 @@ from dlopt.problems.admission import Task
 from dlopt.problems.cluster import Cluster
 from tests.examples import share
 from tests.heuristics.admission.strategies import PROMISING, Stream, random_stream, streams
-from tests.reference.admission_engine import ReferenceAdmission, reference_planner
+from tests.heuristics.reference.admission_engine import ReferenceAdmission, reference_planner
 
 FAST = [
     FastAlgorithm(test, order=order) for test in ("r2", "r1", "replay") for order in ("edf", "mwf")

@@ -13,7 +13,7 @@ from dlopt.heuristics.admission.ready_times import ReadyTimes
 from dlopt.heuristics.admission.records import DeadlineMiss, Placement
 from dlopt.heuristics.iit import edf_iit_2 as closed_form
 from dlopt.problems.cluster import Cluster
-from tests.reference.admission_planner import (
+from tests.heuristics.reference.admission_planner import (
     ReferenceEdfIit2Planner,
     ReferenceReadyTimes,
 )

@@ -14,7 +14,7 @@ from dlopt.heuristics.admission.mcdf import DerivativeRanking, plan_mcdf
 from dlopt.heuristics.admission.opr_epr import OprEprPlanner
 from dlopt.heuristics.admission.ready_times import ReadyTimes
 from dlopt.heuristics.admission.records import QueuedTask, Rejection
-from tests.reference.admission_planner import (
+from tests.heuristics.reference.admission_planner import (
     ReferenceOprEprPlanner,
     ReferenceReadyTimes,
     reference_plan_mcdf,

@@ -12,7 +12,7 @@ from dlopt.heuristics.admission.ready_times import ReadyTimes
 from dlopt.heuristics.admission.records import DeadlineMiss, Placement
 from dlopt.problems.admission import Task
 from dlopt.problems.cluster import Cluster
-from tests.reference.admission_planner import ReferenceOprEprPlanner, ReferenceReadyTimes
+from tests.heuristics.reference.admission_planner import ReferenceOprEprPlanner, ReferenceReadyTimes
 
 F = Fraction
 ONE = (F(1), F(1), F(0), F(0))

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from dlopt.heuristics.admission.ready_times import ReadyTimes
 from dlopt.heuristics.admission.records import Placement
-from tests.reference.admission_planner import ReferenceReadyTimes
+from tests.heuristics.reference.admission_planner import ReferenceReadyTimes
 
 times = st.integers(0, 9)
 

@@ -20,7 +20,7 @@ from tests.heuristics.admission.strategies import (
     few,
     streams,
 )
-from tests.reference.admission_engine import ReferenceAdmission, admission
+from tests.heuristics.reference.admission_engine import ReferenceAdmission, admission
 
 F = Fraction
 TWO = Cluster(2, tau=1, chi=1)

@@ -23,7 +23,7 @@ from tests.heuristics.multistage.book_calls import (
     nodes_of,
     stated,
 )
-from tests.reference.multistage_engine import ReferenceMultiStage
+from tests.heuristics.reference.multistage_engine import ReferenceMultiStage
 
 
 @BOTH_NUMBERS

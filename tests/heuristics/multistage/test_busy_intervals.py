@@ -20,7 +20,7 @@ from dlopt.heuristics.multistage.busy_intervals import (
 from dlopt.heuristics.multistage.node_groups import NodeGroups
 from dlopt.heuristics.multistage.stages import stages
 from dlopt.heuristics.multistage.task_planner import TaskPlanner
-from tests.reference.multistage_planner import ReferenceBusyIntervals, merged_intervals
+from tests.heuristics.reference.multistage_planner import ReferenceBusyIntervals, merged_intervals
 
 F = Fraction
 intervals = st.tuples(st.integers(0, 12), st.integers(0, 5)).map(lambda one: (one[0], sum(one)))

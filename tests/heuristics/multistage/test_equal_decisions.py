@@ -12,7 +12,7 @@ from dlopt.problems.cluster import Cluster
 from dlopt.problems.multistage import Reservation, Task, violations
 from tests.examples import share
 from tests.heuristics.multistage.strategies import streams
-from tests.reference.multistage_engine import ReferenceMultiStage, multistage
+from tests.heuristics.reference.multistage_engine import ReferenceMultiStage, multistage
 
 F = Fraction
 

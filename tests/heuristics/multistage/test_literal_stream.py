@@ -21,7 +21,7 @@ from dlopt.heuristics.multistage.methods import decide_all
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.multistage import Instance, Reservation, Task, objective, violations
 from tests.heuristics.multistage.strategies import first_broken, streams
-from tests.reference.multistage_engine import reference_decisions
+from tests.heuristics.reference.multistage_engine import reference_decisions
 
 F = Fraction
 FOLDER = Path(__file__).parents[3] / "instances" / "multistage" / "counterexamples"

@@ -23,7 +23,7 @@ from dlopt.problems.multistage import (
 )
 from dlopt.result import Status
 from tests.heuristics.multistage.strategies import streams
-from tests.reference.multistage_engine import reference_decisions
+from tests.heuristics.reference.multistage_engine import reference_decisions
 
 F = Fraction
 ONE = Cluster(1, tau=1, chi=1)

@@ -17,7 +17,7 @@ from dlopt.problems.multistage import Reservation, Task
 from tests.examples import share
 from tests.heuristics.multistage.book_calls import BOTH_NUMBERS, ONE, TWO, book
 from tests.heuristics.multistage.negotiations import accepts, contents, negotiations, numbers
-from tests.reference.multistage_engine import multistage
+from tests.heuristics.reference.multistage_engine import multistage
 
 F = Fraction
 few = share(1 / 4)

@@ -20,8 +20,8 @@ from dlopt.simulation import simulate_mixed
 from tests.examples import share
 from tests.heuristics.multistage.priced_streams import PRICED, arriving, busy_stream, decided
 from tests.heuristics.multistage.strategies import streams
-from tests.reference.multistage_engine import reference_decisions
-from tests.reference.multistage_planner import ReferenceBusyIntervals
+from tests.heuristics.reference.multistage_engine import reference_decisions
+from tests.heuristics.reference.multistage_planner import ReferenceBusyIntervals
 
 F = Fraction
 ONE_NODE = Cluster(1, tau=0, chi=1)

@@ -11,7 +11,7 @@ import dlopt
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.multistage import Instance, Reservation, Task, violations
 from tests.examples import share
-from tests.reference.multistage_engine import multistage
+from tests.heuristics.reference.multistage_engine import multistage
 
 F = Fraction
 CLOCKS = [0.0, 1e5, 1.7e9]

@@ -19,7 +19,7 @@ from tests.heuristics.multistage.strategies import (
     reservations,
     slacks,
 )
-from tests.reference.multistage_engine import ReferenceMultiStage
+from tests.heuristics.reference.multistage_engine import ReferenceMultiStage
 
 F = Fraction
 

@@ -13,11 +13,11 @@ from dlopt.heuristics.multistage.literal_single_flaw import RepairedPartition
 from dlopt.heuristics.multistage.node_groups import NodeGroups
 from dlopt.heuristics.multistage.task_planner import TaskPlanner
 from tests.heuristics.multistage.strategies import states
-from tests.oracles_admission import maximum
-from tests.reference.multistage_planner import (
+from tests.heuristics.reference.multistage_planner import (
     ReferenceBusyIntervals,
     ReferenceTaskPlanner,
 )
+from tests.oracles_admission import maximum
 
 F = Fraction
 HUGE = F(10**6)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from dlopt.heuristics.admission.fast.algorithm_names import FastAlgorithm
 from dlopt.heuristics.admission.planner_factory import make_planner
 from dlopt.heuristics.admission.records import QueuedTask
-from tests.reference.admission_engine import reference_planner
+from tests.heuristics.reference.admission_engine import reference_planner
 
 SOUND = ("r0", "r1", "r2", "replay")
 READINGS = ("waiting", "edf", "dispatched", "chunk")

@@ -9,7 +9,7 @@ import pytest
 from dlopt.errors import InvalidInstanceError, NotApplicableError
 from dlopt.problems.admission import Task, violations
 from dlopt.problems.cluster import Cluster
-from tests.reference.admission_engine import admission
+from tests.heuristics.reference.admission_engine import admission
 
 
 def times(book):

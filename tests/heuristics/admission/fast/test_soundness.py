@@ -28,7 +28,7 @@ from tests.heuristics.admission.fast.planners import (
     streams,
     waiting,
 )
-from tests.reference.admission_engine import ReferenceAdmission
+from tests.heuristics.reference.admission_engine import ReferenceAdmission
 
 POLICIES = [*map(FastAlgorithm, SOUND), *(FastAlgorithm(test, order="mwf") for test in SOUND[1:])]
 

@@ -22,7 +22,7 @@ from dlopt.heuristics.admission.priced_algorithm import PricedAlgorithm
 from dlopt.heuristics.admission.priced_queue import PricedQueue
 from dlopt.heuristics.admission.queue import PlannedQueue
 from dlopt.heuristics.admission.ready_times import ReadyTimes
-from tests.reference.admission_planner import (
+from tests.heuristics.reference.admission_planner import (
     ReferenceEdfIit2Planner,
     ReferenceOprEprPlanner,
     ReferenceReadyTimes,

@@ -9,7 +9,10 @@ from dlopt.heuristics.multistage.engine import MultiStage
 from dlopt.heuristics.multistage.priced_queue import PricedMultiStageQueue
 from dlopt.heuristics.multistage.queue import MultiStageQueue
 from dlopt.problems.multistage.data import Reservation
-from tests.reference.multistage_planner import ReferenceBusyIntervals, ReferenceTaskPlanner
+from tests.heuristics.reference.multistage_planner import (
+    ReferenceBusyIntervals,
+    ReferenceTaskPlanner,
+)
 
 
 class PlansAllAgain:
