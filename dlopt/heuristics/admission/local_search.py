@@ -61,7 +61,6 @@ def local_search(
     *,
     objective: str | None = None,
     limits: Limits = NO_LIMITS,
-    hint: object = None,
     seed: int = 0,
 ) -> Result[Solution]:
     """Search for an order of the tasks in which many are on time, knowing all arrivals in advance.
@@ -74,8 +73,8 @@ def local_search(
 
     Parameters
     ----------
-    instance, objective, hint
-        See `dlopt.registry`; the hint is not used.
+    instance, objective
+        See `dlopt.registry`.
     limits : Limits
         `work` counts moves. By default their number is the cube of that of the tasks, and less from
         22 tasks on. A limit of time only ends the search earlier.
