@@ -46,9 +46,7 @@ StreamFile = Annotated[
 ]
 StreamTimeLimit = Annotated[
     float | None,
-    typer.Option(
-        "--time-limit",
-        metavar="S",
-        help="Give up an algorithm that has not decided on a stream within S seconds.",
+    option(
+        "--time-limit S", "Give up an algorithm that has not decided on a stream within S seconds."
     ),
 ]
