@@ -127,7 +127,7 @@ def _bound_result(instance: Instance, objective: str | None, proof: Proof) -> An
             instance,
             objective,
             blocks,
-            lambda part, *_: _bound_result(part, objective, seed, proof, method),
+            lambda part, *_: _bound_result(part, objective, proof),
         )
     scaled = scaled_for_objective(instance, objective)
     heads_tails = compute_heads_tails(scaled, proof)
