@@ -33,10 +33,13 @@ from dlopt.backends.branch_and_bound import BranchAndBound
 from dlopt.backends.linear_program import LinearProgram
 from dlopt.formats import vipr
 from dlopt.models.admission.fluid_relaxation import FluidRelaxation
+from dlopt.models.admission.proof_sequences import SequenceProgram
 from dlopt.models.admission.scaled_instance import ScaledInstance
 from dlopt.models.admission.upper_bounds import certificate_remarks
 from dlopt.models.admission.window_capacity import WindowCapacity
 from dlopt.models.admission.window_cuts import WindowCuts
+from dlopt.models.common.named_rows import NamedRow
+from dlopt.models.common.searched_program import ProofError
 from dlopt.models.multistage.fluid_relaxation import ReservationFluidRelaxation
 from dlopt.models.multistage.scaled_instance import ScaledInstance as ScaledReservationInstance
 
@@ -45,6 +48,7 @@ _SUBPROBLEMS = 30
 _FACTORS = tuple(Fraction(n, 100) for n in (0, 25, 50, 75, 90, 99))
 _ROW = (
     r"(?:row|cut|[abtzqyxrm]_|w_|assigned|release|monotone|precedence|capacity|conflict|symmetry|total|tardy|task|place"
+    r"|[ps]_|promised|present|next|start|due|pair|both|window|equal"
     r"|accepted|piece|count|level|load|first|order|nodes|chunk|time|channel|limit|ready|later"
     r"|received)\S* [GL] "
 )
@@ -172,6 +176,8 @@ def forged(subject: CertifiedInstance, draw: random.Random) -> str:
     if subject.stem == "multistage":
         return _forged_around(subject, draw)
     scaled = ScaledInstance.from_instance(subject.instance, subject.objective)
+    if subject.by_order:
+        return _forged_order(subject, scaled, draw)
     model = FluidRelaxation(scaled)
     program = model.maximise_weight()
     cuts = list(_cuts(subject, model, draw)) if draw.random() < 0.7 else []
@@ -189,6 +195,38 @@ def forged(subject: CertifiedInstance, draw: random.Random) -> str:
     remarks = certificate_remarks(None, model, str(chunks), "")
     certificate = search.certificate(found.bound, model.column_names(), remarks)
     return vipr.to_text(replace(certificate, cuts=len(cuts)))
+
+
+def _forged_order(subject: CertifiedInstance, scaled: ScaledInstance, draw: random.Random) -> str:
+    """Return the proof of a better bound by rows over sequences of chunks that say too much."""
+    chunks = draw.choice((subject.installments, subject.installments, 1, 2)) or 1
+    program = SequenceProgram(scaled, chunks).searched()
+    rows = list(program.rows)
+    for at in draw.sample(range(len(rows)), min(len(rows), draw.choice((1, 2, 4, 12)))):
+        rows[at] = _stronger(rows[at], draw)
+    value = subject.optimum[0]
+    if subject.objective == "reject-ratio":
+        value = (1 - value) * len(scaled.instance.tasks)
+    program = replace(program, rows=tuple(rows))
+    for less in (3, 2, 1, 0):
+        bound = scaled.value_of_finished - value + less * scaled.value_granularity
+        try:
+            return vipr.to_text(program.certificate(bound, _SUBPROBLEMS))
+        except ProofError:
+            continue
+    return subject.text
+
+
+def _stronger(row: NamedRow, draw: random.Random) -> NamedRow:
+    """Return a row with a larger side, or with smaller coefficients."""
+    if draw.random() < 0.4:
+        return row._replace(lower=(row.lower or 0) + draw.choice((1, 20, *_TENTHS)))
+    terms = list(row.terms)
+    at = draw.randrange(len(terms))
+    column, value = terms[at]
+    less = draw.choice((value * draw.choice(_FACTORS), value / draw.choice(_TENTHS), -value))
+    terms[at] = column, min(value - Fraction(1, 1000), less)
+    return row._replace(terms=tuple(terms))
 
 
 def _neighbouring(subject: CertifiedInstance, draw: random.Random) -> str:

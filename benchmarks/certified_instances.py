@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -10,6 +10,8 @@ from typing import Any
 from dlopt import DloptError, Status, solve
 from dlopt.arithmetic import exact
 from dlopt.formats import vipr
+from dlopt.models.admission.proof_sequences import certify_sequences
+from dlopt.models.admission.scaled_instance import ScaledInstance
 from dlopt.problems import bag, coreservation, dag, iit, multistage
 from dlopt.problems.admission import Instance, Task
 from dlopt.problems.cluster import Cluster
@@ -22,11 +24,13 @@ class CertifiedInstance:
     """An instance, the installments of its schedules, and its optimum.
 
     Of a single load, installments that are not stated stand for the fluid relaxation and its bound.
+    Of a stream, the certificate may be one by the order of chunks.
     """
 
     instance: Any
     installments: int | None = 1
     objective: str = "accepted"
+    by_order: bool = False
 
     @property
     def stem(self) -> str:
@@ -46,7 +50,17 @@ class CertifiedInstance:
         is_stated = self.stem == "admission" or (self.stem == "iit" and chunks not in (None, 1))
         options = {"installments": chunks} if is_stated else {}
         name = "bound-fluid" if self.is_fluid else method.get(self.stem, "exact")
-        return solve(self.instance, name, objective=self.objective, **options)
+        if not self.by_order:
+            return solve(self.instance, name, objective=self.objective, **options)
+        found = solve(self.instance, "exact", objective=self.objective, **options)
+        scaled, value = (
+            ScaledInstance.from_instance(self.instance, self.objective),
+            exact(found.value),
+        )
+        if self.objective == "reject-ratio":
+            value = (1 - value) * len(self.instance.tasks)
+        proof = certify_sequences(scaled, self.installments or 1, value)
+        return replace(found, certificate=proof, plan_class="k", installments=self.installments)
 
     @cached_property
     def text(self) -> str:
@@ -117,6 +131,21 @@ def _around(nodes: int, tau: Any, chi: Any, tasks: Any, held: Any, **state: Any)
 
 
 _THIRD = Fraction(1, 3)
+_BY_ORDER = (
+    (_stream(2, 1, 1, (0, 2, 4), (1, 1, 2)),),
+    (_stream(1, 1, 1, (0, 1, 4), (1, 1, 2)), 1, "reject-ratio"),
+    (_stream(2, 1, 3, (0, 2, 7), (1, 1, 3)), 1, "accepted-load"),
+    (_stream(2, 1, 2, (0, 2, 4), (0, 3, 8), (0, 1, 4)), 1, "accepted-load"),
+    (_stream(2, (1, 1), (1, 2), (0, 1, 3), (0, 1, 3), (1, 1, 3), ready_times=(0, 1)),),
+    (
+        Instance(
+            Cluster(2, 1, 1, _THIRD, _THIRD),
+            (Task("a", 0, 1, 4), Task("b", 1, 1, 3), Task("c", 1, 1, 3)),
+        ),
+    ),
+    (_stream(1, 1, 1, (0, 1, 4), (1, 1, 2), (1, 1, 4), now=1), 1),
+    (_stream(1, 1, 2, (0, 2, 8), (1, 1, 3), (3, 1, 3)), 2),
+)
 STREAMS = (
     CertifiedInstance(_stream(2, 1, 1, (0, 1, 2), (0, 1, 2))),
     CertifiedInstance(_stream(2, 1, 1, (0, 6, 30), (1, 1, 2), (3, 1, 2), (5, 1, 2))),
@@ -132,6 +161,7 @@ STREAMS = (
         Instance(Cluster(2, 1, 1, _THIRD, _THIRD), (Task("a", 0, 1, 3), Task("b", 0, 1, 3))),
         objective="reject-ratio",
     ),
+    *(CertifiedInstance(one, *more, by_order=True) for one, *more in _BY_ORDER),
 )
 """Tight ones: what is proven is the optimum, or next to it."""
 

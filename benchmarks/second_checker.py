@@ -46,6 +46,7 @@ _FALSE_NAMES = (
     *("capacity_0_0_9", "assigned_0", "tardy_0", "total_0", "precedence_0_1_0_3", "symmetry_0"),
     *("conflict_0_3", "monotone_0_0_1_2", "task_0", "place_0_0", "count_0_0_1", "level_0"),
     *("load", "first", "channel_0", "limit_0", "ready_0", "later_1", "nodes_0_0", "received_0_0"),
+    *("pair_0_1", "both_0_1", "order_0_1", "window_0", "equal_0_1", "due_0", "promised_0"),
     *("accepted_0_0", "piece_0_0_0_1_2", "row0", "cut0", "x_0", "z_0"),
 )
 """What rows are called, in all problems."""

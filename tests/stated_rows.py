@@ -12,7 +12,12 @@ from dlopt.formats.vipr import Certificate, Constraint
 from dlopt.io import instance_to_data
 from dlopt.registry import problem_of
 from dlopt.result import Result, Status
-from tests.reference import coreservation_program, fluid_program, load_program
+from tests.reference import (
+    coreservation_program,
+    fluid_program,
+    load_program,
+    sequence_program,
+)
 from tests.reference.vipr import File, RefusedError, Row
 
 MARGINS = (Fraction(1, 10**12), Fraction(1, 1000), Fraction(1, 2))
@@ -116,7 +121,9 @@ class Statement:
         elif self.instance.problem == "coreservation":
             coreservation_program.check(data, self.objective, file)
         else:
-            fluid_program.check(data, self.objective, file, self.installments)
+            over_sequences = any(name.startswith("p_") for name in self.names)
+            program = sequence_program if over_sequences else fluid_program
+            program.check(data, self.objective, file, self.installments)
 
     def tightened(self, draw: random.Random) -> StatedRow:
         """Return a row that the schedule violates: one of the program, now and then changed."""

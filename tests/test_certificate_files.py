@@ -67,7 +67,7 @@ def test_bounds_of_shipped_instances_are_proven(file, method, tmp_path):
             assert said or result.status in (Status.OPTIMAL, Status.LIMIT, Status.UNKNOWN)
 
 
-SLOW = {"random-30", "braun-24", "between-grid-points", "nodes-that-differ"}
+SLOW = {"random-30", "braun-24", "between-grid-points", "nodes-that-differ", "bursts-6"}
 """Instances whose searches take long, or whose trees of cases are large; `make baselines` has them.
 """
 

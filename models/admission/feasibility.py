@@ -20,10 +20,12 @@ from dlopt.models.admission.fixed_sequence_lp import (
     schedule_sequence,
     sequence_by_deadline,
 )
+from dlopt.models.admission.proof_sequences import certify_sequences, derivation_of
 from dlopt.models.admission.scaled_instance import ScaledInstance
 from dlopt.models.admission.sequencing_milp import DUE_DATE_MARGIN, SequencingMilp
 from dlopt.models.admission.time_blocks import TimeBlocks
 from dlopt.models.admission.upper_bounds import upper_bound
+from dlopt.models.common.searched_program import ProofError
 from dlopt.models.common.stream_feasibility import (
     FeasibilityResult,
     PlanT,
@@ -139,7 +141,16 @@ class FeasibilityTest(StreamFeasibility[ScaledInstance, Solution]):
         if model.too_large is not None:
             return FeasibilityResult(Status.UNKNOWN, reason=model.too_large)
         sequence, outcome = model.build().solve(self.budget.left(), self.solver, self.seed)
-        return decide_by_lateness(outcome, lambda: self._schedule(sequence), self._format)
+        answer = decide_by_lateness(outcome, lambda: self._schedule(sequence), self._format)
+        if answer.status is not Status.INFEASIBLE:
+            return answer
+        try:
+            about = self.installments, None, self.budget.stop, self.budget.limits.work, self.seed
+            proof = certify_sequences(self.scaled, *about)
+        except ProofError:
+            return answer
+        reason = f"infeasible by the {derivation_of(proof)}"
+        return FeasibilityResult(Status.INFEASIBLE, None, reason, proof)
 
     def explain(self) -> str | None:
         """Report the minimum of the maximum lateness, or an upper bound on it."""

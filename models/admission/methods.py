@@ -56,7 +56,8 @@ def exact_plan(
     Guarantee: the schedule is computed in fractions, exact for exact instances; for floats it is
     good within a relative 1e-6. The bound is that of the fluid relaxation with window cuts and
     branch and bound, each node certified in fractions; where that leaves a gap, it is the dual
-    bound of the solver for the MILP over sequences of chunks, in floating point. CP-SAT finds
+    bound of the solver for the MILP over sequences of chunks, in floating point. An optimum of few
+    chunks is then proven in fractions, too, by branch and bound over their orders. CP-SAT finds
     sequences and proves nothing.
 
     Plan class ``single`` (``k`` with installments). Complexity: exponential in the worst case;

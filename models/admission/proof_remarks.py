@@ -36,12 +36,18 @@ def grid_remarks(
     instants: 0 512
     node groups: 0-1; 2
     """
+    return unit_remarks(scaled) | {
+        "instants": " ".join(map(str, instants)),
+        "node groups": "; ".join(map(_ranges, groups)),
+    }
+
+
+def unit_remarks(scaled: ScaledInstance) -> dict[str, str]:
+    """Return the remarks on what is accepted anyway, and on the units."""
     return {
         "value of finished tasks": str(scaled.value_of_finished),
         "time": f"0 is {scaled.origin}, 1 is {scaled.time_unit}",
         "load": f"1 is {scaled.load_unit}",
-        "instants": " ".join(map(str, instants)),
-        "node groups": "; ".join(map(_ranges, groups)),
     }
 
 

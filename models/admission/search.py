@@ -7,6 +7,7 @@ instances. A stream that divides into blocks of time is searched block by block.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 
 from dlopt.models.admission.cpsat import DiscretisedModel, load_quanta
@@ -23,10 +24,12 @@ from dlopt.models.admission.fixed_sequence_lp import (
     sequence_by_deadline,
 )
 from dlopt.models.admission.initial_solution import replay_hint
+from dlopt.models.admission.proof_sequences import certify_sequences, derivation_of
 from dlopt.models.admission.scaled_instance import ScaledInstance
 from dlopt.models.admission.sequencing_milp import SequencingMilp
 from dlopt.models.admission.time_blocks import TimeBlocks
 from dlopt.models.admission.upper_bounds import upper_bound
+from dlopt.models.common.searched_program import ProofError
 from dlopt.models.common.stream_bounds import UpperBound
 from dlopt.models.common.stream_search import TIME_SHARE, StreamSearch
 from dlopt.problems.admission.data import Solution
@@ -127,6 +130,16 @@ class AdmissionSearch(StreamSearch[ScaledInstance, Solution]):
         if sequence:
             self._try_sequence(sequence, {chunk.task for chunk in sequence})
         self.use_dual_bound(outcome)
+
+    def certify_optimum(self) -> None:
+        """Look for a certificate by the order of chunks, where the relaxation has given none."""
+        if self.certificate is not None or self.bound is None or not self.is_optimal:
+            return
+        with suppress(ProofError):
+            about = self.installments, self.bound, self.budget.stop, self.limits.work, self.seed
+            proof = certify_sequences(self.scaled, *about)
+            bound = UpperBound(self.bound, derivation_of(proof), certificate=proof)
+            self.use_relaxation(bound)
 
     def _try_sequence(self, sequence: list[UnsizedChunk], accepted: set[int]) -> None:
         """Make the schedule of a sequence the incumbent, if it is feasible and better."""

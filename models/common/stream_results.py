@@ -50,6 +50,7 @@ class StreamResults:
         """Run a search, which offers its result wherever it is, and return its result."""
         offer(instance, self.objective, "exact", lambda: self._of(search.snapshot()))
         search.run(hint)
+        search.certify_optimum()
         return self._of(search)
 
     def decide(self, search: StreamSearch[ScaledT, PlanT], hint: PlanT | None) -> Result[PlanT]:

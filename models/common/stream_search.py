@@ -192,6 +192,9 @@ class StreamSearch(ABC, Generic[ScaledT, PlanT]):
         """The blocks of time of the stream."""
         return self.divide()
 
+    def certify_optimum(self) -> None:
+        """Look for a certificate of the optimum, where the relaxation has given none."""
+
     def _certify_sum_of_bounds(self) -> None:
         """Look for a certificate of the whole stream, where each block has been proven by itself.
 

@@ -30,10 +30,10 @@ from typing import NamedTuple
 from dlopt.arithmetic import exact
 from dlopt.certificates import BoundCertificate
 from dlopt.models.common.named_rows import ONE, ZERO, NamedRow
+from dlopt.models.common.searched_program import ProofError
 from dlopt.models.iit.proof_program import (
     ChunkLeaf,
     ChunkProgram,
-    ProofError,
     Rounding,
     rounded_up,
     same_group,
@@ -64,7 +64,7 @@ def certify_completion(instance: Instance, claim: Fraction) -> BoundCertificate:
     >>> certify_completion(instance, Fraction(5))
     Traceback (most recent call last):
     ...
-    dlopt.models.iit.proof_program.ProofError: a plan may be complete before what is claimed
+    dlopt.models.common.searched_program.ProofError: a plan may be complete before what is claimed
     """
     return _with_few_digits(instance, claim, "completion", claim, None)
 

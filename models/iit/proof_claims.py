@@ -19,10 +19,10 @@ from math import inf
 
 from dlopt.arithmetic import FLOATING, ROUNDING, Number, exact, least
 from dlopt.certificates import BoundCertificate
+from dlopt.models.common.searched_program import ProofError
 from dlopt.models.iit.proof_cases import certify_completion, certify_lateness, certify_nodes
 from dlopt.models.iit.proof_flow import certify_flow
 from dlopt.models.iit.proof_orders import certify_orders
-from dlopt.models.iit.proof_program import ProofError
 from dlopt.problems.earliest_schedule import span
 from dlopt.problems.iit.data import Instance, Solution
 from dlopt.result import Result, Status

@@ -15,9 +15,8 @@ from math import inf
 from dlopt.arithmetic import exact
 from dlopt.certificates import BoundCertificate
 from dlopt.models.common.named_rows import ONE, ZERO, NamedRow
+from dlopt.models.common.searched_program import ProofError, SearchedProgram
 from dlopt.models.iit.fluid_relaxation import interval_starts
-from dlopt.models.iit.proof_program import ProofError
-from dlopt.models.iit.proof_search import SearchedProgram
 from dlopt.problems.iit.data import Instance
 
 

@@ -17,15 +17,14 @@ from math import inf
 from dlopt.arithmetic import exact
 from dlopt.certificates import BoundCertificate
 from dlopt.models.common.named_rows import ONE, ZERO
+from dlopt.models.common.searched_program import ProofError, SearchedProgram
 from dlopt.models.iit.proof_installments import InstallmentProgram
 from dlopt.models.iit.proof_program import (
     ChunkProgram,
-    ProofError,
     groups_of_equal_costs,
     groups_of_equal_nodes,
     rounded_up,
 )
-from dlopt.models.iit.proof_search import SearchedProgram
 from dlopt.problems.iit.data import Instance
 
 MAX_COLUMNS = 180
@@ -118,4 +117,5 @@ def _searched(program: ChunkProgram, objective: str) -> SearchedProgram:
         binaries=(*program.binaries, *(program.column[f"u_{g}"] for g in used)),
         rows=tuple(program.rows()),
         remarks=program.remarks,
+        step=None if counted == "t" else ONE,
     )

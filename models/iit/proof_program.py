@@ -23,10 +23,6 @@ Rounding = Callable[[Fraction], Fraction]
 """Returns a number that is no less."""
 
 
-class ProofError(ValueError):
-    """No proof of a claim was found; the text says why."""
-
-
 def rounded_up(number: Fraction, digits: int) -> Fraction:
     """Return a number that is no less, with so many binary digits.
 

@@ -15,6 +15,7 @@ from tests.reference import (
     dag_program,
     fluid_program,
     load_program,
+    sequence_program,
 )
 from tests.reference.vipr import RefusedError, follow, read
 
@@ -62,4 +63,6 @@ def proven_bound(
         return load_program.check(instance, objective, file, installments)
     if stem not in ("admission", "multistage"):
         raise RefusedError(f"there are no certificates of {stem}")
-    return fluid_program.check(instance, objective, file, installments, accept_all)
+    over_sequences = any(name.startswith("p_") for name in file.variables)
+    program = sequence_program if over_sequences else fluid_program
+    return program.check(instance, objective, file, installments, accept_all)

@@ -57,18 +57,22 @@ class Stream:
         self.setup_cm = number(data["cluster"].get("theta_cm", 0)) / self.time_unit
         self.setup_cp = number(data["cluster"].get("theta_cp", 0)) / self.time_unit
         self.free = self._free_times()
+        self.finished = Fraction(0)
+        self.tasks = self._tasks()
+        self.reservations = self._reservations()
+        self._read_columns(file)
+        words = file.remarks.get("chunks", "any")
+        self.chunks = (int(words) or None) if WHOLE.fullmatch(words) else None
+        self.known_intervals: dict[tuple[Fraction, Fraction, int], list[int]] = {}
+
+    def _read_columns(self, file: File) -> None:
+        """Read what the columns are, and the groups and intervals that they are about."""
         self.groups = self._groups(file)
         self.instants = words_of(file, "instants")
         if any(one >= other for one, other in pairwise(self.instants)):
             raise RefusedError("the instants are not in ascending order")
-        self.names = [_name(name) for name in file.variables]
-        self.finished = Fraction(0)
-        self.tasks = self._tasks()
-        self.reservations = self._reservations()
+        self.names = [name_of(name, LETTERS) for name in file.variables]
         self._check_span()
-        words = file.remarks.get("chunks", "any")
-        self.chunks = (int(words) or None) if WHOLE.fullmatch(words) else None
-        self.known_intervals: dict[tuple[Fraction, Fraction, int], list[int]] = {}
 
     def _costs(self, name: str) -> list[Fraction]:
         given = self.data["cluster"][name]
@@ -214,8 +218,9 @@ def _scale(file: File, name: str) -> tuple[Fraction, Fraction]:
     return origin, unit
 
 
-def _name(name: str) -> Name:
+def name_of(name: str, letters: dict[str, int]) -> Name:
+    """Return the letter and the indices of a variable."""
     letter, *words = name.split("_")
-    if LETTERS.get(letter) != len(words):
+    if letters.get(letter) != len(words):
         raise RefusedError(f"the name {name} is not one of the program")
     return letter, tuple(map(int, words))

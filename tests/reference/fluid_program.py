@@ -21,6 +21,8 @@ from tests.reference.vipr import File, RefusedError, Row
 MANY = 10**5
 """After so many chunks nothing is left of the time of the channel."""
 
+OBJECTIVES = ("accepted", "accepted-load", "accepted-weight", "reject-ratio")
+
 FLOWS = ("c", "w", "s", "u", "v")
 
 
@@ -311,7 +313,7 @@ def check(
     accept_all : bool
         Whether the claim is about schedules that accept everything.
     """
-    objectives = {"accepted", "accepted-load", "accepted-weight", "reject-ratio"}
+    objectives = {*OBJECTIVES}
     if data["problem"] == "multistage":
         objectives |= {"accepted-tasks", "accepted-reservations"}
     if objective not in objectives:

@@ -77,14 +77,18 @@ class Load:
             raise RefusedError(f"row {row.name} is an equation")
         sign = 1 if row.sense == "L" else -1
         terms = {self.names[v]: sign * value for v, value in row.terms.items()}
-        if sign * row.rhs >= 0 and all(value <= 0 for value in terms.values()):
-            return
-        for most, side in facts:
-            if side <= sign * row.rhs and all(
-                terms.get(name, 0) <= most.get(name, 0) for name in {*terms, *most}
-            ):
-                return
-        raise RefusedError(f"row {row.name} does not hold for every plan")
+        if not follows(terms, sign * row.rhs, facts):
+            raise RefusedError(f"row {row.name} does not hold for every plan")
+
+
+def follows(terms: dict[Name, Fraction], side: Fraction, facts: Iterable[Fact]) -> bool:
+    """Whether that terms are at most a side is no more than one of some facts."""
+    if side >= 0 and all(value <= 0 for value in terms.values()):
+        return True
+    return any(
+        least <= side and all(terms.get(n, 0) <= most.get(n, 0) for n in {*terms, *most})
+        for most, least in facts
+    )
 
 
 class Chunks(Load):

@@ -48,12 +48,18 @@ from fractions import Fraction
 
 from dlopt.arithmetic import exact
 from dlopt.certificates import StatedConstraint, StatedProgram
+from dlopt.problems.certified_rows import (
+    INDEX,
+    ONE,
+    ZERO,
+    StrongestRow,
+    flaw_of_rows,
+    kind_and_numbers,
+)
 from dlopt.problems.iit.certified_nodes import SingleNode, SingleNodeRows
-from dlopt.problems.iit.certified_rows import INDEX, ONE, ZERO, StrongestRow, flaw_of_rows
 from dlopt.problems.iit.data import Instance
 
 _COLUMN = re.compile(rf"t|u_{INDEX}|y_{INDEX}|[xz]_{INDEX}_{INDEX}", re.ASCII)
-_ROW = re.compile(rf"([a-z]+)(?:_{INDEX})?(?:_{INDEX})?(?:_{INDEX})?(?:_[GL])?", re.ASCII)
 
 
 class ChunkProgram:
@@ -131,12 +137,11 @@ class ChunkProgram:
         column = name.removesuffix("_L")
         if column in self.names:
             return StrongestRow({column: ONE}, self._most(column)).implies(row, self.program)
-        match = _ROW.fullmatch(name)
-        if match is None:
+        parts = kind_and_numbers(name)
+        if parts is None:
             return False
-        numbers = [int(text) for text in match.groups()[1:] if text is not None]
-        found = self._rows(match[1], numbers)
-        about_nodes = self.node_rows.rows(match[1], numbers, -row.sign * row.side)
+        found = self._rows(*parts)
+        about_nodes = self.node_rows.rows(*parts, -row.sign * row.side)
         return any(of.implies(row, self.program) for of in (*found, *about_nodes))
 
     def _most(self, column: str) -> Fraction:

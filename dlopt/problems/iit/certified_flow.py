@@ -37,7 +37,7 @@ from itertools import pairwise
 
 from dlopt.arithmetic import exact
 from dlopt.certificates import StatedConstraint, StatedProgram
-from dlopt.problems.iit.certified_rows import INDEX, ONE, ZERO, StrongestRow, flaw_of_rows
+from dlopt.problems.certified_rows import INDEX, ONE, ZERO, StrongestRow, flaw_of_rows
 from dlopt.problems.iit.data import Instance
 
 _COLUMN = re.compile(rf"t|[ab]_{INDEX}_{INDEX}", re.ASCII)

@@ -34,7 +34,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dlopt.problems.iit.certified_rows import ONE, ZERO, StrongestRow
+from dlopt.problems.certified_rows import ONE, ZERO, StrongestRow
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 import dlopt
 from benchmarks.second_checker import first_verdict, second_verdict
 from dlopt.certificate_files import certificate_text, check_own_certificate
+from dlopt.models.common.searched_program import ProofError
 from dlopt.models.iit import proof_cases, proof_orders
 from dlopt.models.iit.proof_cases import certify_completion, certify_lateness, certify_nodes
 from dlopt.models.iit.proof_claims import certified
 from dlopt.models.iit.proof_flow import certify_flow
 from dlopt.models.iit.proof_orders import certify_orders
-from dlopt.models.iit.proof_program import ProofError
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.iit import Instance
 from dlopt.result import Result, Status

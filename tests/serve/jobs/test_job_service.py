@@ -110,14 +110,17 @@ def test_certificates(tmp_path: Path) -> None:
 def test_bounds_only_with_certificates(tmp_path: Path) -> None:
     async def test() -> None:
         async with service_on(tmp_path) as service:
-            bursts = shipped("admission/bursts-6")
-            job = await submitted(service, {"instance": bursts, "certified": True})
+            around = {
+                "instance": shipped("multistage/around-a-reservation"),
+                "objective": "accepted-load",
+            }
+            job = await submitted(service, {**around, "certified": True})
             assert (await ended(service, job))["state"] == "done"
             result = service.result(job).body
-            assert [result[key] for key in ("status", "value", "bound")] == ["feasible", 3, 5]
-            assert "a bound of 3 is claimed, not certified" in result["reason"]
+            assert [result[key] for key in ("status", "value", "bound")] == ["feasible", 5, 9]
+            assert "a bound of 5 is claimed, not certified" in result["reason"]
             assert b"\nDER " in service.certificate(job)
-            plain = await submitted(service, {"instance": bursts})
+            plain = await submitted(service, around)
             assert (await ended(service, plain))["state"] == "done"
             assert service.result(plain).body["status"] == "optimal"
 

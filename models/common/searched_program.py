@@ -1,7 +1,7 @@
-"""Certificates of single loads by branch and bound: of nodes that differ, and of flows.
+"""Certificates by branch and bound over a program with named rows.
 
 The program that the certificate states is searched until no point is better than the claim; see
-`dlopt.models.common.leaf_proofs`. That of flows has no binaries: one leaf.
+`dlopt.models.common.leaf_proofs`. One without binaries has one leaf.
 """
 
 from __future__ import annotations
@@ -16,10 +16,13 @@ from dlopt.backends.linear_program import LinearProgram
 from dlopt.certificates import BoundCertificate, Leaf, Terms
 from dlopt.models.common.leaf_proofs import FINE_STEP, ROUGHLY, LeafProofs
 from dlopt.models.common.named_rows import ONE, ZERO, NamedRow
-from dlopt.models.iit.proof_program import ProofError
 
 MAX_EXACT_LEAVES = 20
 """Leaves that may be solved in fractions. Chosen by hand: few are as good as the claim."""
+
+
+class ProofError(ValueError):
+    """No proof of a claim was found; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,10 @@ class SearchedProgram:
     rows : tuple of NamedRow
     remarks : tuple of str
         For the head of the file.
+    step : Fraction, optional
+        Only binaries have costs, and these are multiples of it: bounds are rounded up to one.
+    first : tuple of int
+        Binaries that are branched on before others.
     """
 
     names: tuple[str, ...]
@@ -42,6 +49,8 @@ class SearchedProgram:
     binaries: tuple[int, ...]
     rows: tuple[NamedRow, ...]
     remarks: tuple[str, ...]
+    step: Fraction | None = None
+    first: tuple[int, ...] = ()
 
     def certificate(
         self, bound: Fraction | None, subproblems: int, stop: float = inf, seed: int = 0
@@ -63,11 +72,9 @@ class SearchedProgram:
         ProofError
             If it is not found in so many.
         """
-        counts = bool(self.binaries) and all(self.costs[j] in (ZERO, ONE) for j in self.binaries)
-        counts = counts and {j for j, cost in enumerate(self.costs) if cost} <= set(self.binaries)
-        step = ONE if counts and bound is not None else None
+        step, program = None if bound is None else self.step, self._linear_program(bound)
         search = BranchAndBound(
-            self._linear_program(bound), self.binaries, step or FINE_STEP, seed=seed, stop=stop
+            program, self.binaries, step or FINE_STEP, seed=seed, stop=stop, first=self.first
         )
         known = ZERO if bound is None else bound
         aim = known if step is not None or bound is None else known - ROUGHLY * abs(known)

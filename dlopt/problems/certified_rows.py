@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import NamedTuple
@@ -12,6 +13,7 @@ ZERO = Fraction(0)
 ONE = Fraction(1)
 INDEX = r"(0|[1-9]\d{0,6})"
 """Pattern of an index in the name of a column or a row."""
+_ROW = re.compile(rf"([a-z]+)(?:_{INDEX})?(?:_{INDEX})?(?:_{INDEX})?(?:_[GL])?", re.ASCII)
 
 
 class StrongestRow(NamedTuple):
@@ -44,6 +46,20 @@ class StrongestRow(NamedTuple):
         stated = {program.names[column]: -row.sign * a for column, a in row.terms.items()}
         names = stated.keys() | self.terms.keys()
         return all(stated.get(name, ZERO) <= self.terms.get(name, ZERO) for name in names)
+
+
+def kind_and_numbers(name: str) -> tuple[str, list[int]] | None:
+    """Return the word in the name of a row, and its indices; None if it is no such name.
+
+    Examples
+    --------
+    >>> kind_and_numbers("next_0_1_12_G"), kind_and_numbers("next_01")
+    (('next', [0, 1, 12]), None)
+    """
+    match = _ROW.fullmatch(name)
+    if match is None:
+        return None
+    return match[1], [int(text) for text in match.groups()[1:] if text is not None]
 
 
 def flaw_of_rows(

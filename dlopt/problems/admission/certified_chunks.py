@@ -1,0 +1,174 @@
+"""The chunks that a plan of a stream may have, in the units of a certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from dlopt.arithmetic import FLOATING, ROUNDING, exact
+from dlopt.problems.admission.checker_times import (
+    channel_free_time,
+    loads_to_plan,
+    node_free_times,
+    promised_before,
+    without_negligible_loads,
+)
+from dlopt.problems.admission.data import Instance, Task
+
+ZERO = Fraction(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a chunk takes of a resource: for its set-ups, and for a unit of load.
+
+    Parameters
+    ----------
+    setups, unit_time : Fraction
+    end : Fraction
+        It has the resource no later.
+    """
+
+    setups: Fraction
+    unit_time: Fraction
+    end: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkOfTask:
+    """A chunk that a task may have on a node.
+
+    Parameters
+    ----------
+    number, task, node : int
+    ready : Fraction
+        It begins no earlier.
+    most : Fraction
+        The most load that it can have in time.
+    on_node, on_channel : Usage
+    """
+
+    number: int
+    task: int
+    node: int
+    ready: Fraction
+    most: Fraction
+    on_node: Usage
+    on_channel: Usage
+
+    def time(self, usage: Usage, spare: Fraction = ZERO) -> dict[str, Fraction]:
+        """Return the terms of its time on a resource, less something if it is there."""
+        return {f"p_{self.number}": usage.setups - spare, f"x_{self.number}": usage.unit_time}
+
+
+class StreamChunks:
+    """The tasks of which something remains, and their chunks.
+
+    Parameters
+    ----------
+    instance : Instance
+    objective : str
+    origin, time_unit, load_unit : Fraction
+        The instant 0, and the lengths of the units.
+    chunks_a_node : int
+        The most chunks of a task on a node.
+
+    Attributes
+    ----------
+    loads, weights : dict of int to Fraction
+        By task: what remains, and what accepting it adds to the objective.
+    value_of_finished : Fraction
+        What the other tasks add.
+    promised : set of int
+        Tasks that no plan may reject.
+
+    Examples
+    --------
+    >>> from dlopt.problems.cluster import Cluster
+    >>> instance = Instance(Cluster(2, tau=1, chi=3), (Task("a", 0, 2, 7), Task("b", 1, 1, 3)))
+    >>> chunks = StreamChunks(instance, "accepted", ZERO, Fraction(1), Fraction(1), 1).by_number
+    >>> [(chunk.task, chunk.node, str(chunk.most)) for chunk in chunks.values()]
+    [(0, 0, '7/4'), (0, 1, '7/4'), (1, 0, '3/4'), (1, 1, '3/4')]
+    """
+
+    def __init__(
+        self,
+        instance: Instance,
+        objective: str,
+        origin: Fraction,
+        time_unit: Fraction,
+        load_unit: Fraction,
+        chunks_a_node: int,
+    ) -> None:
+        self.instance, self.chunks_a_node = instance, chunks_a_node
+        self.origin, self.time_unit, self.load_unit = origin, time_unit, load_unit
+        tasks, tolerance = instance.tasks, ZERO if instance.exact else exact(FLOATING)
+        left: Mapping[str, Fraction] = loads_to_plan(instance)
+        left = without_negligible_loads(tasks, left, tolerance)
+        self.loads = {i: left[one.id] / load_unit for i, one in enumerate(tasks) if left[one.id]}
+        weights = [_weight(task, objective) for task in tasks]
+        self.weights = {i: weights[i] for i in self.loads}
+        self.value_of_finished = sum(weights, ZERO) - sum(self.weights.values(), ZERO)
+        promised = promised_before(instance)
+        self.promised = {i for i in self.loads if tasks[i].id in promised}
+
+    def release(self, i: int) -> Fraction:
+        """Return the instant from which a task can be sent."""
+        arrival = exact(self.instance.tasks[i].arrival)
+        return self._instant(max(arrival, channel_free_time(self.instance)))
+
+    def are_first_on_equal_nodes(self, one: ChunkOfTask, other: ChunkOfTask) -> bool:
+        """Tell whether chunks are the first ones of a task on nodes that may be exchanged."""
+        cluster, kinds = self.instance.cluster, []
+        for j in (one.node, other.node):
+            kinds.append((exact(cluster.tau_of(j)), exact(cluster.chi_of(j)), self._free[j]))
+        is_first = one.number % self.chunks_a_node == 0 == other.number % self.chunks_a_node
+        return is_first and one.task == other.task and one.node < other.node and len({*kinds}) == 1
+
+    @cached_property
+    def by_number(self) -> dict[int, ChunkOfTask]:
+        """All chunks."""
+        places = ((i, j) for i in self.loads for j in range(self.instance.cluster.nodes))
+        numbers = range(self.chunks_a_node)
+        chunks = (self._chunk(*place, n) for place in places for n in numbers)
+        return {chunk.number: chunk for chunk in chunks}
+
+    def _chunk(self, i: int, j: int, n: int) -> ChunkOfTask:
+        """Return chunk `n` of task `i` on node `j`."""
+        cluster, cost_unit = self.instance.cluster, self.time_unit / self.load_unit
+        setup = exact(cluster.theta_cm) / self.time_unit
+        overhead = setup + exact(cluster.theta_cp) / self.time_unit
+        tau = exact(cluster.tau_of(j)) / cost_unit
+        unit_time = tau + exact(cluster.chi_of(j)) / cost_unit
+        ready = max(self.release(i), self._free[j])
+        due = self._instant(self._latest_end(self.instance.tasks[i]))
+        time, most = due - ready - overhead, self.loads[i]
+        if time < 0:
+            most = ZERO
+        elif unit_time:
+            most = min(most, time / unit_time)
+        number = (i * cluster.nodes + j) * self.chunks_a_node + n
+        on_channel = Usage(setup, tau, due + setup - overhead)
+        return ChunkOfTask(number, i, j, ready, most, Usage(overhead, unit_time, due), on_channel)
+
+    @cached_property
+    def _free(self) -> list[Fraction]:
+        return [self._instant(date) for date in node_free_times(self.instance)]
+
+    def _instant(self, date: Fraction) -> Fraction:
+        return (date - self.origin) / self.time_unit
+
+    def _latest_end(self, task: Task) -> Fraction:
+        """Return the deadline, in floats as late as the checker of plans may allow."""
+        deadline = exact(task.deadline)
+        if self.instance.exact:
+            return exact(task.arrival) + deadline
+        return (exact(task.arrival) + deadline * (1 + exact(FLOATING))) / (1 - ROUNDING)
+
+
+def _weight(task: Task, objective: str) -> Fraction:
+    """Return what accepting a task adds to an objective."""
+    weights = {"accepted-load": task.load, "accepted-weight": task.weight}
+    return exact(weights.get(objective, 1))
