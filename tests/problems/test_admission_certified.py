@@ -80,6 +80,8 @@ def test_in_an_order_a_larger_number_may_stand_for_the_end():
     later = {"s_0": 1, "x_0": 2, "p_0": -9, "s_2": -1, "p_2": 1, "y_0_2": 8}
     assert flaws("order_0_2", later, 0) == (None, None)
     assert None not in flaws("order_0_2", {**later, "p_0": -8}, 0)
+    sooner = {**later, "p_0": -3, "y_0_2": 2}
+    assert None not in flaws("order_0_2", sooner, 0)
 
 
 def test_what_is_sent_in_no_time_is_in_no_order_on_the_channel():
