@@ -56,7 +56,8 @@ def plain(value: Any) -> Any:
         return {
             name: plain(getattr(value, name))
             for name, field in fields.items()
-            if name not in value.LATER_FIELDS or getattr(value, name) != field.default
+            if field.compare
+            and (name not in value.LATER_FIELDS or getattr(value, name) != field.default)
         }
     if isinstance(value, tuple):
         return [plain(entry) for entry in value]

@@ -70,7 +70,12 @@ CASES = (
         AdmissionSearch,
         "solve_sequencing_milp",
     ),
-    ("admission", generate("admission", "small", tasks=8), AdmissionSearch, "compute_upper_bound"),
+    (
+        "admission",
+        generate("admission", "small", tasks=8, seed=1),
+        AdmissionSearch,
+        "compute_upper_bound",
+    ),
     (
         "multistage",
         generate("multistage", "small", tasks=8),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import inspect
 from collections.abc import Callable, Iterator, Mapping
@@ -185,14 +186,15 @@ class Method:
         return ":literal" in self.name
 
     def load(self) -> MethodFunction:
-        """Return the function, importing it if need be."""
+        """Return the function, importing it if need be.
+
+        It ignores those arguments common to all methods that the method does not have.
+        """
         function: MethodFunction = _resolve(self.target)
-        return function
+        return _with_common_arguments(function)
 
     def run(self, instance: object, **arguments: object) -> Result[object]:
         """Return the answer of the function to an instance, whatever it is.
-
-        Of the arguments that are common to all methods, it gets those that it has.
 
         Raises
         ------
@@ -208,7 +210,7 @@ class Method:
         try:
             with self.guard():
                 function = self.load()
-                answer = function(instance, **_taken_by(function, arguments))
+                answer = function(instance, **arguments)
         except DloptError as error:
             failure = error
         if is_own and hash(instance) != before:
@@ -324,15 +326,22 @@ class MethodGroup:
         return function if ":" in function else f"{self.module}:{function}"
 
 
-def _taken_by(function: MethodFunction, arguments: dict[str, object]) -> dict[str, object]:
-    """Return the arguments without those common ones that a function does not have."""
+def _with_common_arguments(function: MethodFunction) -> MethodFunction:
+    """Return a function that ignores those of the common arguments that it does not have."""
     try:
         known = inspect.signature(function).parameters
     except (TypeError, ValueError):  # one that is not written in Python
-        return arguments
-    if any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in known.values()):
-        return arguments
-    return {name: arguments[name] for name in arguments if name in known or name not in COMMON}
+        return function
+    takes_any = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in known.values())
+    ignored = frozenset() if takes_any else frozenset(COMMON).difference(known)
+    if not ignored:
+        return function
+
+    @functools.wraps(function)
+    def method(instance: object, **given: object) -> Result[object]:
+        return function(instance, **{name: given[name] for name in given if name not in ignored})
+
+    return method
 
 
 @contextlib.contextmanager

@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from dlopt import solve
 from dlopt.heuristics.iit.methods import edf_iit_2, epr, opr
 from dlopt.models.iit.methods import exact_plan
 from dlopt.plotting import plot
@@ -151,7 +152,7 @@ def test_time_since_an_epoch_does_not_start_at_zero() -> None:
 
 
 def test_titles_tell_name_units_and_exact_values() -> None:
-    figure = plot(FOUR, edf_iit_2(FOUR))
+    figure = plot(FOUR, solve(FOUR, "edf-iit-2"))
     title, subtitle = (text.get_text() for text in figure.texts)
     assert title == "four nodes"
     assert subtitle.split(" \N{MIDDLE DOT} ") == [

@@ -66,7 +66,8 @@ def told(found: Iterable[Any]) -> list[str]:
         (
             "cluster.speed",
             [1],
-            "cluster.speed: is not a field (known: nodes, tau, chi, theta_cm, theta_cp), got [1]",
+            "cluster.speed: is not a field (known: nodes, tau, chi, theta_cm, theta_cp, "
+            "node_names), got [1]",
         ),
     ],
 )  # fmt: skip

@@ -39,7 +39,8 @@ def _fields(kind: type[Record]) -> tuple[tuple[str, Any, Any], ...]:
     return tuple(
         (one.name, hints[one.name], one.default)
         for one in fields(kind)
-        if not (one.name == "id" or (one.name in HEADER_FIELDS and issubclass(kind, Header)))
+        if one.compare
+        and not (one.name == "id" or (one.name in HEADER_FIELDS and issubclass(kind, Header)))
     )
 
 

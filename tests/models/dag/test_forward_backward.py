@@ -76,8 +76,8 @@ def test_lists_stop_when_time_is_up_and_when_nothing_better_is_left():
 
 
 def test_lists_end_where_the_bound_is_out_of_reach():
-    # 42 tasks of 3 and one of 2 are 128: no half of them is 64
-    tasks = (*(Task(f"t{k}", work=3) for k in range(42)), Task("odd", work=2))
+    # No half of 42 multiples of 30,000 and one of 1 is a sum of tasks; they are too many to say so.
+    tasks = (*(Task(f"t{k}", work=30_000 * k) for k in range(1, 43)), Task("odd", work=1))
     instance = Instance((Machine("m"), Machine("n")), (Graph("g", tasks),))
     found = solve_exact(instance, limits=Limits(work=1))
-    assert (found.status, found.value, found.bound) == (Status.FEASIBLE, 65, 64)
+    assert (found.status, found.value, found.bound) == (Status.FEASIBLE, 13_560_000, 13_545_001)

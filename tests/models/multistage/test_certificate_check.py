@@ -227,7 +227,7 @@ def test_a_better_bound_than_proven_is_refuted(file):
 def test_that_not_everything_fits_is_proven(tmp_path):
     """The channel cannot send to both; but neither is promised."""
     crowd = around(1, 1, 1, (0, 2, 6), (0, 2, 6), (0, 1, 50), held=((0, 60, 61, 62, 1),))
-    result = feasible_together(crowd)
+    result = replace(feasible_together(crowd), method="feasibility")
     path = tmp_path / "proof.vipr"
     write_certificate(result, path)
     assert result.status is Status.INFEASIBLE
