@@ -92,6 +92,15 @@ def test_what_is_sent_in_no_time_is_in_no_order_on_the_channel():
     assert None not in flaws("window_0", {"x_0": Fraction(1, 9), "x_3": 1}, 0, instance=free)
 
 
+def test_chunks_that_cannot_be_in_time_need_not_be_there():
+    """Node 0 is free after both due dates; on the channel, no time is left to compute."""
+    busy = replace(INSTANCE, ready_times=(7, 0))
+    slow = replace(INSTANCE, cluster=Cluster(2, 1, 1, theta_cp=9))
+    for instance, terms in ((busy, {"x_0": 2}), (slow, {"x_0": 1, "x_1": 1})):
+        assert flaws("window_0", terms, 0, instance=instance) == (None, None)
+        assert None not in flaws("window_0", terms, -3, instance=instance)
+
+
 def test_equal_nodes_are_in_order_for_one_task_and_only_if_they_are_equal():
     first, second = {"p_1": 1, "y_0_1": -1}, {"p_3": 1, "y_2_3": -1}
     assert flaws("equal_2_3", second, 0) == (None, None)
@@ -203,7 +212,7 @@ def test_an_optimum_that_the_order_of_chunks_decides(exactly):
 
 
 def test_that_not_all_fit_is_proven_by_the_order_of_chunks():
-    found = feasible_queue(INSTANCE)
+    found = replace(feasible_queue(INSTANCE), method="feasibility")
     assert found.status is Status.INFEASIBLE
     text = vipr.to_text(found.certificate)
     assert proven_value(INSTANCE, found, vipr.parse(text)) == (None, None)

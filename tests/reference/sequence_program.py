@@ -116,7 +116,7 @@ class Sequences(Program):
             for a in chunks:
                 used[("p", (a,))], used[("x", (a,))] = self.costs(a, channel)
             last = max(self.end(a, channel) for a in chunks)
-            yield used, last - min(map(self.begin, chunks))
+            yield used, max(NONE, last - min(map(self.begin, chunks)))
 
     def facts(self, terms: dict[Name, Fraction]) -> Iterator[Fact]:
         for i in {indices[0] for letter, indices in terms if letter == "z"}:

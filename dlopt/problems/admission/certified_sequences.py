@@ -29,7 +29,7 @@ that it can have, or 0. A *resource* is a node or the channel. On its node a chu
     pair_a_b     p_a + p_b <= 1 + y_a_b + y_b_a
     both_a_b     y_a_b + y_b_a <= p_a
     order_a_b    s_a + t_a - e_a p_a <= s_b - r_b p_b - (e_a - r_b) y_a_b
-    window_n     sum_{a in S} t_a <= max_{a in S} e_a - min_{a in S} r_a
+    window_n     sum_{a in S} t_a <= max(0, max_{a in S} e_a - min_{a in S} r_a)
     bounds       z, p, y <= 1,   x_a <= M_a,   s_a <= d_a,   y_a_b <= 0 if a is numbered after b
 
 `order` and `window` are about the node on which all their chunks are, else about the channel; each
@@ -37,9 +37,9 @@ of the chunks takes time there, as soon as it has some load. `S` is any set of c
 `p` or `x` in the row. In `order` a larger number may stand for ``e_a``.
 
 *Why.* Chunks that take time of a resource have it one after another, in the order of their starts,
-between ``r_a`` and ``e_a``: that is `window`. If ``y_a_b = 1``, then `order` says that `b` begins
-after `a` has left the resource; else its left-hand side is at most 0, and its right-hand side at
-least 0.
+between ``r_a`` and ``e_a``: that is `window`; those that are not there take none. If ``y_a_b = 1``,
+then `order` says that `b` begins after `a` has left the resource; else its left-hand side is at
+most 0, and its right-hand side at least 0.
 
 Some plan that is as good also satisfies, for the first chunks `a` and `b` (n = 0) of one task, the
 same in all such rows, on nodes that have the same tau and chi and are free at the same time, the
@@ -276,7 +276,7 @@ class _SequenceProgram:
         if usage:
             first, last = min(one.ready for one in chunks), max(of.end for of in usage.values())
             times = (one.time(usage[one.number]).items() for one in chunks)
-            yield StrongestRow(dict(chain.from_iterable(times)), last - first)
+            yield StrongestRow(dict(chain.from_iterable(times)), max(ZERO, last - first))
 
 
 def _usage(chunks: Sequence[ChunkOfTask]) -> dict[int, Usage] | None:
