@@ -185,7 +185,8 @@ class DisjunctiveMilp:
 
         A level of late graphs is then kept by a constraint.
         """
-        terms = self._objective_terms(level)
+        # PuLP would add a variable to an objective without one: no graph may have a due date.
+        terms = self._objective_terms(level) or [(0, self.starts[0])]
         self.problem.setObjective(linear(terms))
         outcome = self._optimise(limits, seed, solver)
         if outcome.bound is None:

@@ -11,7 +11,7 @@ that these need. Source: ours, after the blocks of `dlopt.models.admission.time_
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
@@ -85,6 +85,7 @@ def time_blocks(
         return ()
     machines, durations = sequential_machines(scaled)
     groups = _graphs_of_blocks(scaled.arrivals, scaled.due_dates, durations, objective)
+    groups = _joined_for_all_machines(scaled, groups)
     if len(groups) == 1:
         return ()
     blocks = []
@@ -121,6 +122,25 @@ def _graphs_of_blocks(
         group.append(graph)
         work += durations[graph]
     return [tuple(sorted(group)) for group in groups]
+
+
+def _joined_for_all_machines(
+    scaled: ScaledInstance, groups: Iterable[tuple[int, ...]]
+) -> list[tuple[int, ...]]:
+    """Join groups to those before until every machine can run a task of each, as it must."""
+    joined: list[tuple[int, ...]] = []
+
+    def runs_all() -> bool:
+        jobs = (job for graph in joined[-1] for job in scaled.jobs_of_graph[graph])
+        columns = zip(*(scaled.costs[job] for job in jobs), strict=True)
+        return all(any(cost is not None for cost in column) for column in columns)
+
+    for group in groups:
+        before = () if not joined or runs_all() else joined.pop()
+        joined.append(tuple(sorted(before + group)))
+    if len(joined) > 1 and not runs_all():
+        joined[-2:] = [tuple(sorted(joined[-2] + joined[-1]))]
+    return joined
 
 
 def solve_blocks(

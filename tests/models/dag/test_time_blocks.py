@@ -73,6 +73,32 @@ def test_the_integer_program_is_asked_about_each_block():
     assert (found.status, found.value) == (Status.OPTIMAL, Fraction(2 + 3 + 1, 3) + Fraction(10, 3))
 
 
+@pytest.mark.parametrize("objective", ["tardy-graphs", "tardy-then-response-time"])
+def test_the_integer_program_solves_blocks_without_due_dates(objective):
+    far = forks(FAR, due=0)
+    free = replace(far.graphs[0], absolute_deadline=None)
+    far = replace(far, graphs=(free, far.graphs[2]))
+    found = api.solve(far, "milp", objective=objective)
+    assert len(time_blocks(far, objective)) == 2
+    assert (found.status, levels_of(found.value)[0]) == (Status.OPTIMAL, 1)
+
+
+def test_every_machine_can_run_a_task_of_each_block(monkeypatch):
+    """The second and the fourth graph run on the first machine only."""
+    monkeypatch.setattr(blocks_of_time, "MAX_JOBS_WITHOUT_DECOMPOSITION", 0)
+    machines = Machine("m"), Machine("n")
+    costs = (2, 3), (4, None), (3, 2), (5, None)
+    for order, blocks in (((0, 1, 2, 3), [(0,), (1, 2, 3)]), ((1, 3, 0, 2), [(0, 1, 2), (3,)])):
+        graphs = (
+            Graph(f"g{k}", (Task("t", costs=costs[k]),), (), 50 * n) for n, k in enumerate(order)
+        )
+        instance = Instance(machines, tuple(graphs))
+        found = api.solve(instance, objective="total-response-time")
+        assert (found.status, found.value) == (Status.OPTIMAL, 2 + 4 + 2 + 5)
+        parts = time_blocks(instance, "total-response-time")
+        assert [block.graphs for block in parts] == blocks
+
+
 @st.composite
 def spread(draw):
     """Return up to two graphs, and one or two of them once more, as long after."""
