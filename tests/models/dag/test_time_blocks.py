@@ -83,6 +83,19 @@ def test_the_integer_program_solves_blocks_without_due_dates(objective):
     assert (found.status, levels_of(found.value)[0]) == (Status.OPTIMAL, 1)
 
 
+def test_late_by_less_than_a_block_tolerates_is_not_proven(monkeypatch):
+    """The whole instance states both graphs as tardy; the bound lets floats be so much later."""
+    monkeypatch.setattr(blocks_of_time, "MAX_JOBS_WITHOUT_DECOMPOSITION", 0)
+    graphs = (
+        Graph(f"g{k}", (Task("t", work=7.0),), (), a, a + 7.0 - 6.3e-9)
+        for a, k in ((0.0, 0), (64.0, 1))
+    )
+    instance = Instance((Machine("m"),), tuple(graphs))
+    found = solve_exact(instance, objective="tardy-graphs")
+    assert len(time_blocks(instance, "tardy-graphs")) == 2
+    assert (found.status, found.value, found.bound) == (Status.FEASIBLE, 2, 0)
+
+
 def test_every_machine_can_run_a_task_of_each_block(monkeypatch):
     """The second and the fourth graph run on the first machine only."""
     monkeypatch.setattr(blocks_of_time, "MAX_JOBS_WITHOUT_DECOMPOSITION", 0)
