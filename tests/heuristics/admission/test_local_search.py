@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from fractions import Fraction
+from itertools import count
 
 import pytest
 
@@ -122,6 +123,16 @@ def test_work_and_time_limits_end_the_search():
     begun = local_search(instance, limits=Limits(time_s=1e-6))
     assert begun.stopped_by == "time"
     assert not violations(instance, begun.solution)
+
+
+@pytest.mark.parametrize(("number", "most"), [(float, 1.3), (Fraction, 1.0)])
+def test_time_is_left_for_the_schedule_and_its_check(monkeypatch, number, most):
+    clock = count(step=0.01)  # seconds: an evaluation of an order takes one step
+    monkeypatch.setattr("time.monotonic", lambda: next(clock))
+    drawn_one = drawn(5, tasks=40)
+    tasks = tuple(replace(task, load=number(task.load)) for task in drawn_one.tasks)
+    local_search(replace(drawn_one, tasks=tasks), limits=Limits(time_s=2))
+    assert next(clock) < most
 
 
 def test_all_tasks_accepted_end_the_search():
