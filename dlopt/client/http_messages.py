@@ -7,7 +7,7 @@ import re
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Generic, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Generic, TypedDict, TypeVar
 from urllib.parse import quote, urlencode
 
 from dlopt.client.errors import RefusedRequestError, UnreadableAnswerError
@@ -66,7 +66,9 @@ class Reply(Generic[T]):
     version: int | None
 
 
-def request_of(name: str, arguments: Json, **options: Unpack[ChangeOptions]) -> HttpRequest:
+def request_of(
+    name: str, arguments: Json, *, idempotency_key: str | None = None, if_match: int | None = None
+) -> HttpRequest:
     """Return the request for an operation.
 
     Parameters
@@ -75,7 +77,7 @@ def request_of(name: str, arguments: Json, **options: Unpack[ChangeOptions]) -> 
         One of `dlopt.service_api.operations.OPERATIONS`.
     arguments : mapping
         Plain data: what stands in the path, the query and the body. What is None is left out.
-    **options
+    idempotency_key, if_match
         See `ChangeOptions`.
 
     Raises
@@ -105,9 +107,9 @@ def request_of(name: str, arguments: Json, **options: Unpack[ChangeOptions]) -> 
             raise NotApplicableError(f"an argument cannot be sent as JSON: {error}") from error
         headers["content-type"] = JSON
     if operation.is_keyed:
-        headers["idempotency-key"] = options.get("idempotency_key") or uuid.uuid4().hex
-    if "if_match" in options:
-        headers["if-match"] = f'"{options["if_match"]}"'
+        headers["idempotency-key"] = idempotency_key or uuid.uuid4().hex
+    if if_match is not None:
+        headers["if-match"] = f'"{if_match}"'
     return HttpRequest(operation, path, body, headers)
 
 

@@ -175,6 +175,12 @@ def test_versions_and_keys(client: Client, service: FakeService) -> None:
     assert None not in keys and len(set(keys)) == len(keys) - 2
 
 
+def test_an_option_that_does_not_exist_is_refused(client: Client) -> None:
+    book = client.create("lab", "admission", cluster=Cluster(2, tau=1, chi=1))
+    with pytest.raises(TypeError, match="'failed'"):
+        book.resources(failed=[0])  # it is `fail`
+
+
 def test_books_are_listed_and_deleted(client: Client) -> None:
     client.create("a", "admission", cluster=CLUSTER, algorithm="edf-iit-2", now=Fraction(1, 2))
     (found,) = client.books()
