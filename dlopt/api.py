@@ -258,7 +258,8 @@ def compare(
     An option for one method, and optima only with certificates:
 
     >>> from dlopt import load
-    >>> found = compare(load("admission/bursts-6"), ["exact"], certified=True)
+    >>> around = load("multistage/around-a-reservation")
+    >>> found = compare(around, ["exact"], objective="accepted-load", certified=True)
     >>> print(found.rows[0].result.status, found.gap_reference)
     feasible bound
     >>> chunks = {"exact.installments": 2}

@@ -124,14 +124,15 @@ def certified_result(
     Examples
     --------
     >>> from dlopt import api, load
-    >>> instance = load("admission/bursts-6")
-    >>> claimed = api.solve(instance)
-    >>> query = Query.of(instance, registry.method("admission", "exact"))
+    >>> instance, goal = load("multistage/around-a-reservation"), "accepted-load"
+    >>> claimed = api.solve(instance, objective=goal)
+    >>> query = Query.of(instance, registry.method("multistage", "exact"), goal)
     >>> print(claimed.status, claimed.bound, certified_result(query, claimed).status)
-    optimal 3 feasible
-    >>> result = certified_result(query, claimed, [api.solve(instance, "bound-window-cuts")])
+    optimal 5 feasible
+    >>> bound = api.solve(instance, "bound-fluid", objective=goal)
+    >>> result = certified_result(query, claimed, [bound])
     >>> print(result.status, result.bound, result.proof)
-    feasible 5 certificate
+    feasible 9 certificate
     """
     best = result
     if _has_claim(result):

@@ -56,15 +56,16 @@ def test_a_proof_that_cannot_be_written_is_no_success(dlopt: Command, tmp_path: 
 
 
 def test_certified_answers(dlopt: Command, tmp_path: Path) -> None:
-    file = FOLDER.parent / "admission" / "bursts-6.json"
-    done = dlopt("solve", file, "--certified", "--out", "r.json")
-    assert done.out.startswith("feasible  accepted = 3  bound <= 5") and len(list_of(tmp_path)) == 1
-    written = dlopt("solve", file, "--certified", "--json", "--certificate", "p.vipr")
+    file = FOLDER / "around-a-reservation.json"
+    asked = ("solve", file, "--objective", "accepted-load")
+    done = dlopt(*asked, "--certified", "--out", "r.json")
+    assert done.out.startswith("feasible  accepted-load = 5  bound <= 9")
+    assert len(list_of(tmp_path)) == 1
+    written = dlopt(*asked, "--certified", "--json", "--certificate", "p.vipr")
     assert (written.json["status"], written.json["proof"]) == ("feasible", "certificate")
     assert "proven: no plan of" in dlopt("check", file, "r.json", "--certificate", "p.vipr").out
-    assert dlopt("solve", file).out.startswith("optimal (claimed by HiGHS)")
-    proven = FOLDER / "around-a-reservation.json"
-    assert dlopt("solve", proven, "--certified").out.startswith("optimal (certified)")
+    assert dlopt(*asked).out.startswith("optimal (claimed by HiGHS)")
+    assert dlopt("solve", file, "--certified").out.startswith("optimal (certified)")
     load = FOLDER.parent / "iit" / "three-nodes.json"
     assert dlopt("solve", load, "--certified").out.startswith("optimal (certified)")
     words = ("--method", "edf-iit-2", "--certified", "--certificate", "q.vipr")
