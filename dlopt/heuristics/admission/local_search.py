@@ -148,9 +148,9 @@ class _Search:
             if time.monotonic() > self._stop:
                 break
         current, positions, score = max(begun, key=lambda found: found[2])
-        moves = self._moves()
+        moves, largest = self._moves(), sum(self._weights)
         for done in range(moves):
-            if self._best[-1][0] >= sum(self._weights):
+            if self._best[-1][0] >= largest:
                 return
             if time.monotonic() > self._stop:
                 self.stopped_by = "time"
