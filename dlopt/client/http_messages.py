@@ -27,15 +27,15 @@ class ChangeOptions(TypedDict, total=False):
 
     Parameters
     ----------
-    idempotency_key : str
+    idempotency_key : str, optional
         The same request under the same key is done once. By default a new one, for the repetitions
         of this request alone.
-    if_match : int
+    if_match : int, optional
         The version that the book must have; else nothing changes, and the error has status 412.
     """
 
-    idempotency_key: str
-    if_match: int
+    idempotency_key: str | None
+    if_match: int | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,8 +48,7 @@ class AsyncRemoteBook:
 
     async def delete(self, *, if_match: int | None = None) -> None:
         """Delete the book; if a version is given, only if the book still has that one."""
-        options: ChangeOptions = {} if if_match is None else {"if_match": if_match}
-        await self._call("delete_book", {}, records.BookName, **options)
+        await self._call("delete_book", {}, records.BookName, if_match=if_match)
 
     async def ask(self, submission: Submittable, /) -> records.Decision:
         """Return the decision that `submit` would make; nothing changes."""

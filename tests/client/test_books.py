@@ -161,6 +161,8 @@ def test_versions_and_keys(client: Client, service: FakeService) -> None:
     with pytest.raises(RefusedRequestError) as error:
         book.submit(Task("c", 0, 1, 30), if_match=1)
     assert error.value.status == 412 and book.version == 2
+    with pytest.raises(RefusedRequestError):
+        book.submit(Task("c", 0, 1, 30), if_match=0)
     assert book.submit(Task("c", 0, 1, 30), idempotency_key="k").accepted
     assert book.submit(Task("c", 0, 1, 30), idempotency_key="k").accepted
     assert book.version == 3

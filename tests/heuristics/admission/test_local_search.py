@@ -13,7 +13,7 @@ from dlopt import Limits, Status, solve
 from dlopt.heuristics.admission.local_search import local_search
 from dlopt.heuristics.admission.task_order import OrderScheduler, TaskOrder
 from dlopt.models.admission.methods import bound_window
-from dlopt.problems.admission import Instance, Task, objective, violations
+from dlopt.problems.admission import Instance, Solution, Task, objective, violations
 from dlopt.problems.cluster import Cluster
 
 
@@ -133,6 +133,21 @@ def test_time_is_left_for_the_schedule_and_its_check(monkeypatch, number, most):
     tasks = tuple(replace(task, load=number(task.load)) for task in drawn_one.tasks)
     local_search(replace(drawn_one, tasks=tasks), limits=Limits(time_s=2))
     assert next(clock) < most
+
+
+@pytest.mark.parametrize(("limits", "orders"), [(Limits(work=50), 2), (Limits(time_s=2), 1)])
+def test_one_order_is_scheduled_when_the_time_is_up(monkeypatch, limits, orders):
+    clock = count(step=0.01)
+    monkeypatch.setattr("time.monotonic", lambda: next(clock))
+    scheduled = []
+
+    def without_tasks(_, order: TaskOrder) -> Solution:
+        scheduled.append(order)
+        return Solution((), ())
+
+    monkeypatch.setattr(OrderScheduler, "solution", without_tasks)
+    assert local_search(drawn(5, tasks=40), limits=limits).value == 0
+    assert len(scheduled) == orders
 
 
 def test_all_tasks_accepted_end_the_search():
