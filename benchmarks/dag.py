@@ -82,24 +82,34 @@ def straightforward(one: Instance) -> float:
 
 
 def by_saga(one: Instance) -> Callable[[], float] | None:
-    """Return HEFT of the package anrg-saga, None where it is not installed.
-
-    Its `TaskGraph.create` looks at all edges for every task, so the graph is given to the
-    constructor, with one sink, as `create` has it.
-    """
+    """Return HEFT of the package anrg-saga, None where it is not installed."""
     if importlib.util.find_spec("saga") is None:
         return None
-    saga = importlib.import_module("saga")
     scheduler = importlib.import_module("saga.schedulers.heft").HeftScheduler()
+    network, tasks = saga_input(one)
+    return lambda: float(scheduler.schedule(network, tasks).makespan)
+
+
+def saga_input(one: Instance) -> tuple[Any, Any]:
+    """Return the network and the task graph of an instance in the classes of anrg-saga.
+
+    Its `TaskGraph.create` looks at all edges for every task, so the graph is given to the
+    constructor, with one source and one sink, as `create` has it.
+    """
+    saga = importlib.import_module("saga")
     graph = one.graphs[0]
     names = [machine.id for machine in one.machines]
+    speed = float(one.network.bandwidth)
     network = saga.Network.create(
         nodes=[(machine.id, float(machine.power)) for machine in one.machines],
-        edges=[(a, b, 1.0) for a in names for b in names if a < b],
+        edges=[(a, b, speed) for a in names for b in names if a < b],
     )
     ids = [task.id for task in graph.tasks]
     works = [(task.id, float(task.work or 0)) for task in graph.tasks]
     sent = [(ids[e.source], ids[e.target], float(e.data)) for e in graph.edges]
+    if len(graph.entries) > 1:
+        works.append(("source", 0.0))
+        sent += [("source", ids[task], 0.0) for task in graph.entries]
     if len(graph.exits) > 1:
         works.append(("sink", 0.0))
         sent += [(ids[task], "sink", 0.0) for task in graph.exits]
@@ -110,7 +120,7 @@ def by_saga(one: Instance) -> Callable[[], float] | None:
             for source, target, data in sent
         ),
     )
-    return lambda: float(scheduler.schedule(network, tasks).makespan)
+    return network, tasks
 
 
 def limited(task: Callable[[], Any]) -> Timing | None:

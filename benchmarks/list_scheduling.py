@@ -142,13 +142,19 @@ def calibrated(instance: Instance, budget_s: float) -> tuple[float, float, int]:
     return best
 
 
-def measured(group: str, name: str, instance: Instance, seconds: float) -> Measurement:
-    """Measure all methods on an instance."""
+def proven_bound(instance: Instance, seconds: float) -> tuple[float, bool]:
+    """Return a lower bound of the makespan, and whether an optimum is proven."""
     tasks = sum(len(graph.tasks) for graph in instance.graphs)
     method = "exact" if tasks <= MAX_TASKS_OF_EXACT else "bound-fernandez"
     proof: Any = solve(instance, method, limits=Limits(time_s=seconds))
     weaker: Any = solve(instance, "bound-fernandez")
     bound = max(float(found.bound) for found in (proof, weaker) if found.bound is not None)
+    return bound, proof.status == "optimal"
+
+
+def measured(group: str, name: str, instance: Instance, seconds: float) -> Measurement:
+    """Measure all methods on an instance."""
+    bound, proven = proven_bound(instance, seconds)
     value: Any = methods.heft(instance).value
     heft_s = cpu_seconds(lambda: methods.heft(instance))
     plus, plus_s, moves = calibrated(instance, MAX_TIME_RATIO * heft_s)
@@ -162,10 +168,10 @@ def measured(group: str, name: str, instance: Instance, seconds: float) -> Measu
     return Measurement(
         group,
         name,
-        tasks,
+        sum(len(graph.tasks) for graph in instance.graphs),
         len(instance.machines),
         bound,
-        str(proof.status == "optimal"),
+        str(proven),
         float(value),
         heft_s,
         plus,
