@@ -32,7 +32,7 @@ from dlopt.models.dag.proof_facts import (
 )
 from dlopt.models.dag.proof_times import NO_LATEST, ProofTimes, TimedArc
 
-MAX_OPERATIONS = 5_000_000
+MAX_OPERATIONS = 20_000_000
 """Intervals times jobs times groups that are tested for overloads. Chosen by hand, for the time."""
 MAX_OPERATIONS_IN_CASES = 2_000_000
 """The same in a case. Chosen by hand, for the time of it."""

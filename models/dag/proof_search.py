@@ -46,7 +46,7 @@ from dlopt.models.dag.proof_times import (
 )
 from dlopt.models.dag.scaled_instance import MAX_HORIZON, ScaledInstance, sequential_horizon
 
-MAX_SIZE = 3_000
+MAX_SIZE = 10_000
 """Jobs and arcs up to which a proof is tried. Chosen by hand, for the time of it."""
 MAX_TRANSFERS = 500_000
 """Arcs times pairs of groups up to which it is tried. Chosen by hand, for the time of it."""

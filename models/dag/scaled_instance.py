@@ -17,14 +17,14 @@ from typing import Any
 
 from dlopt.arithmetic import FLOATING, ROUNDING, exact
 from dlopt.models.common.solver_units import short_scale
+from dlopt.models.common.transitive_reduction import transitive_reduction
 from dlopt.problems.allowance import DRIFT
 from dlopt.problems.dag.data import Graph, Instance
 from dlopt.problems.dag.task_and_transfer_times import cost_of
 
 MAX_HORIZON = 2**40
 """Longest horizon, in units of time of a model: CP-SAT adds up many times in 64-bit integers.
-Chosen by hand: it leaves 23 bits for the number of terms.
-"""
+Chosen by hand: it leaves 23 bits for the number of terms."""
 GRID_UNITS = 2**30
 """Units of time within the horizon if times have no common unit. Chosen by hand: 2^30 units are
 finer than the 1e-6 to which values and bounds of floats are compared, and few enough for CP-SAT.
@@ -94,6 +94,7 @@ class ScaledInstance:
     delivery_times : tuple of tuple of int, shape (jobs, machines)
         The transfer of the output of the graph, for jobs without successors; 0 for others.
     arcs : tuple of Arc
+        Of a graph in which no transfer takes time, without those that follow from other arcs.
     link_class : tuple of tuple of int, shape (machines, machines)
         The class of the link from one machine to another: links of a class have the same latency
         and bandwidth.
@@ -347,11 +348,14 @@ class Scaler:
                 release_times.append(inputs if task in entries else at_arrival)
                 delivery_times.append(outputs if task in exits else no_delivery)
             transfers: dict[Fraction, tuple[int, ...]] = {}
+            data_of_arc: dict[tuple[int, int], Fraction] = {}
             for edge in graph.edges:
-                data = exact(edge.data)
+                data = data_of_arc[job_of[edge.source], job_of[edge.target]] = exact(edge.data)
                 if data not in transfers:
                     transfers[data] = tuple(floor(latency + data * unit) for latency, unit in links)
-                arcs.append(Arc(job_of[edge.source], job_of[edge.target], transfers[data]))
+            free = not any(map(any, transfers.values()))
+            kept = transitive_reduction(data_of_arc) if free else data_of_arc
+            arcs += [Arc(*arc, transfers[data_of_arc[arc]]) for arc in kept]
         arcs.sort(key=lambda arc: (arc.source, arc.target))
         return ScaledInstance(
             self.instance,
