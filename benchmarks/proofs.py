@@ -1,6 +1,7 @@
 """How many proven optima have a certificate, its size, and the time of checking it.
 
-    python -m benchmarks.proofs [--sets shipped,shares,loads,stg,comm,rgpos,etc] [--every 40]
+    python -m benchmarks.proofs [--sets shipped,shares,loads,stg,comm,rgpos,packing,etc]
+        [--every 40]
 
 `shipped` are the instances of the package, each with all of its objectives, `shares` generated
 ones of CPU shares, and `loads` random single loads with one chunk a node and with several, and the
@@ -29,8 +30,10 @@ import dlopt
 from benchmarks import dag_exact
 from dlopt.certificate_files import check_certificate, write_certificate
 from dlopt.errors import NotApplicableError
+from dlopt.formats import binpack
 from dlopt.formats.etc import parse_etc
 from dlopt.generation.bag import instance_from_etc
+from dlopt.generation.bin_packing_requests import bin_packing_instance
 from dlopt.generation.coreservation import small
 from dlopt.instance_library import list_instances
 from dlopt.problems.cluster import Cluster
@@ -124,6 +127,25 @@ def public(table: str, every: int) -> Iterator[tuple[str, str, Header]]:
             yield f"{table}, {case.group}", case.name, case.make()
 
 
+def packings(every: int) -> Iterator[tuple[str, str, Header]]:
+    """Yield every so many problems of bin packing, at one instant and over time."""
+    folder = dag_exact.data() / "binpack"
+    number = 0
+    for path in sorted((folder / "orlib").glob("binpack*.txt")):
+        for problem in binpack.read(path, "orlib"):
+            if number % every == 0:
+                group = f"bin packing, {problem.name.partition('_')[0]}"
+                yield group, problem.name, bin_packing_instance(problem)
+            number += 1
+    for path in sorted((folder / "temporal").rglob("*_*.txt")):
+        if number % every == 0:
+            (problem,) = binpack.read(path, "temporal")
+            name = path.relative_to(folder).with_suffix("").as_posix()
+            group = f"temporal bin packing, {name.split('/')[1]}"
+            yield group, name, bin_packing_instance(problem)
+        number += 1
+
+
 def matrices() -> Iterator[tuple[str, str, Header]]:
     """Yield the matrices of Braun et al., of 512 tasks and 16 machines."""
     folder = dag_exact.data() / "etc_braun"
@@ -141,6 +163,8 @@ def measured(
     goals = problem_of(instance).module.OBJECTIVES if group.startswith("shipped") else [None]
     if group.startswith("shares"):
         goals = ["benefit", "rejections"]
+    if "bin packing" in group:
+        goals = ["rejections-then-machines"]
     for goal in goals:
         method = "bound-lp" if group.startswith("etc") else "exact"
         begun = time.process_time()
@@ -213,6 +237,8 @@ def main() -> int:
             if table == "loads"
             else matrices()
             if table == "etc"
+            else packings(given.every)
+            if table == "packing"
             else public(table, given.every)
         )
         for instance in instances:

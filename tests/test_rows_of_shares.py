@@ -68,7 +68,8 @@ def statements(draw):
     target = Target.from_bounds(scaled, bounds)
     program = target.program(draw(groups))
     program.add_capacity()
-    named = [*program.rows, *program.separated_cuts(list(map(float, program.upper)))]
+    largest = list(map(float, program.upper))
+    named = [*program.rows, *program.separated_cuts(largest), *program.knapsack_cuts(largest)]
     rows = [row for one in named for row in rows_of(*one[:4])]
     for column, (name, most) in enumerate(zip(program.names, program.upper, strict=True)):
         rows += rows_of(name, [(column, Fraction(1))], Fraction(0), most)

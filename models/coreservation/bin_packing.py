@@ -21,7 +21,7 @@ Research 38, 1990). Where hardly any capacity may be wasted, all patterns are en
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -36,6 +36,7 @@ from dlopt.result import Limits, Status
 
 Pattern: TypeAlias = tuple[int, ...]
 """Sizes in one bin, largest first."""
+Steps: TypeAlias = list[tuple[int, Any]]  # items, and the capacities that each improves
 
 DUAL_FACTOR = 1 << 40
 """Duals are integers, 1 is this: sums over a bin stay below 2^63."""
@@ -82,6 +83,8 @@ class Packing:
 def pack(sizes: Iterable[int], capacity: int, limits: Limits, seed: int = 0) -> Packing:
     """Pack items into as few bins as is found in the time, and bound their number.
 
+    Without a limit it ends all the same, and may leave a gap of one bin.
+
     Parameters
     ----------
     sizes : iterable of int
@@ -89,10 +92,6 @@ def pack(sizes: Iterable[int], capacity: int, limits: Limits, seed: int = 0) -> 
     capacity : int
     limits : Limits
     seed : int
-
-    Notes
-    -----
-    Without a limit it ends all the same, and may leave a gap of one bin.
 
     Examples
     --------
@@ -149,6 +148,8 @@ class GilmoreGomoryMaster:
     seed : int
     known : iterable of Pattern
         Those to start from.
+    covered : mapping of int to Fraction, optional
+        How many items of each size are to be packed, if not all of them.
     """
 
     def __init__(
@@ -158,24 +159,26 @@ class GilmoreGomoryMaster:
         budget: Budget,
         seed: int,
         known: Iterable[Pattern],
+        covered: Mapping[int, Fraction] | None = None,
     ) -> None:
         self.demand = Counter(items)
+        self.covered = covered or {size: Fraction(count) for size, count in self.demand.items()}
+        self.duals: Sequence[float] = ()
         self.sizes = sorted(self.demand, reverse=True)
         self.capacity, self.budget, self.seed = capacity, budget, seed
         self.patterns = list(dict.fromkeys(known))
         self.weights: Sequence[float] = ()
 
-    def generate_patterns(self) -> int:
-        """Solve the linear relaxation by column generation on its dual; return the bound."""
+    def generate_patterns(self, least: float = 0) -> int:
+        """Solve the linear relaxation by column generation on its dual; return the bound.
+
+        It ends once its value is at most `least`; `duals` are those of the sizes at the end.
+        """
         unit = (Fraction(0), Fraction(1))
-        costs = tuple(-Fraction(self.demand[size]) for size in self.sizes)
+        costs = tuple(-self.covered[size] for size in self.sizes)
         rows = [self._row(pattern) for pattern in self.patterns]
         program = LinearProgram(
-            len(self.sizes),
-            costs,
-            tuple(rows),
-            ((None, Fraction(1)),) * len(rows),
-            (unit,) * len(self.sizes),
+            len(costs), costs, tuple(rows), ((None, Fraction(1)),) * len(rows), (unit,) * len(costs)
         )
         solver = LinearSolver(program, self.seed, self.budget.stop)
         bound = 0
@@ -187,11 +190,12 @@ class GilmoreGomoryMaster:
             self.weights = [-weight for weight in optimum.multipliers]
             duals = [int(dual * DUAL_FACTOR) for dual in optimum.point]
             best, pattern = self._knapsack(duals)
-            total = sum(
-                dual * self.demand[size] for size, dual in zip(self.sizes, duals, strict=True)
-            )
-            bound = max(bound, ceil(Fraction(total, best)) if best else 0)
-            if best <= DUAL_FACTOR * (1 + PRICE_TOLERANCE) or pattern in self.patterns:
+            self.duals = optimum.point
+            terms = zip(self.sizes, duals, strict=True)
+            total = sum((dual * self.covered[size] for size, dual in terms), Fraction(0))
+            bound = max(bound, ceil(total / best) if best else 0)
+            converged = best <= DUAL_FACTOR * (1 + PRICE_TOLERANCE) or total <= DUAL_FACTOR * least
+            if converged or pattern in self.patterns:
                 break
             self.patterns.append(pattern)
             solver.add((self._row(pattern), None, Fraction(1)))
@@ -204,9 +208,8 @@ class GilmoreGomoryMaster:
             waste = bins * self.capacity - total
             patterns = enumerate_patterns(self.demand, self.capacity, waste, self.budget)
             candidates = self.patterns if patterns is None else patterns
-            found = select_patterns(
-                [(bins, candidates)], self.demand, waste, self.budget, self.seed
-            )
+            groups = [(bins, candidates)]
+            found = select_patterns(groups, self.demand, waste, self.budget, self.seed)
             if found.bins is not None:
                 return [pattern for pattern in found.bins[0] if pattern]
             if patterns is None:
@@ -219,10 +222,20 @@ class GilmoreGomoryMaster:
 
     def _knapsack(self, duals: Sequence[int]) -> tuple[int, Pattern]:
         """Return the largest dual value of a pattern, and the pattern: the pricing problem."""
+        best, steps = self.knapsacks(duals)
+        room, pattern = self.capacity, []
+        for size, better in reversed(steps):
+            if room >= size and better[room - size]:
+                pattern.append(size)
+                room -= size
+        return best[-1], tuple(sorted(pattern, reverse=True))
+
+    def knapsacks(self, duals: Sequence[int]) -> tuple[list[int], Steps]:
+        """Return the largest dual value by capacity, and where each item improves it."""
         import numpy as np
 
         best = np.zeros(self.capacity + 1, dtype=np.int64)
-        steps: list[tuple[int, Any]] = []
+        steps: Steps = []
         for size, dual in zip(self.sizes, duals, strict=True):
             for _ in range(min(self.demand[size], self.capacity // size) if dual else 0):
                 with_item = best[:-size] + dual
@@ -231,12 +244,7 @@ class GilmoreGomoryMaster:
                     break
                 best[size:] = np.where(better, with_item, best[size:])
                 steps.append((size, better))
-        room, pattern = self.capacity, []
-        for size, better in reversed(steps):
-            if room >= size and better[room - size]:
-                pattern.append(size)
-                room -= size
-        return int(best[-1]), tuple(sorted(pattern, reverse=True))
+        return best.tolist(), steps
 
     def dive(self, best: list[Pattern], target: int) -> list[Pattern]:
         """Diving: fix the patterns of the largest weights, generate for what is left, repeat.
@@ -257,9 +265,8 @@ class GilmoreGomoryMaster:
             if len(best) <= target:
                 break
             useful = [pattern for pattern in self.patterns if Counter(pattern) <= left]
-            master = GilmoreGomoryMaster(
-                rest, self.capacity, self.budget, self.seed, [*filled, *useful]
-            )
+            known = [*filled, *useful]
+            master = GilmoreGomoryMaster(rest, self.capacity, self.budget, self.seed, known)
             master.generate_patterns()
             self.patterns = list(dict.fromkeys([*self.patterns, *master.patterns]))
         return best

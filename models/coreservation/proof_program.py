@@ -11,9 +11,9 @@ group ``g`` and segment ``q``::
                 sum_{i active at t} (low y + r) <= sum_{j in g} C_jt                 capacity
                 sum_{i active at t} floor(low / d) y <= sum_{j in g} floor(C_jt / d)    count
 
-where machines are counted, ``C_jt m_j`` stands for ``C_jt``. Rows ``count`` with ``d > 1`` are
-Chvatal-Gomory cuts, which are separated; for ``d = 1`` they are the capacity in whole units, where
-no share can be raised.
+where machines are counted, ``C_jt m_j`` stands for ``C_jt``. Rows ``count`` with ``d = 1`` are the
+capacity in whole units, where no share can be raised; those with ``d > 1``, which are
+Chvatal-Gomory cuts, and the rows of `proof_knapsack_cuts` are separated.
 
 Examples
 --------
@@ -31,18 +31,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
-from math import ceil, floor
+from math import ceil, floor, inf
 from typing import NamedTuple
 
 from dlopt.backends.linear_program import LinearProgram
 from dlopt.models.common.named_rows import ONE, ZERO, NamedRow, scaled_relaxation
 from dlopt.models.coreservation.objective import segment_coefficients
+from dlopt.models.coreservation.proof_knapsack_cuts import knapsack_weights
 from dlopt.models.coreservation.requests import Segment
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
 from dlopt.models.coreservation.window_capacity import permitted_capacity
 
 MAX_CUTS_PER_ROUND = 20
 """Cuts that are added at a point, the most violated ones. Chosen by hand."""
+MAX_KNAPSACKS_PER_ROUND = 10
+"""Instants and groups of which a knapsack is separated at a point. Chosen by hand, for its time."""
 MIN_VIOLATION = 1e-6
 """Cuts that are violated by less of their right-hand side are not added."""
 
@@ -119,6 +122,7 @@ class ProofProgram:
         self.free = [
             [free / scaled.unit for free in row] for row in permitted_capacity(scaled.instance)
         ]
+        self._knapsacks = 0
         self._with_benefit = "benefit" in scaled.levels
         self.add_acceptance()
         for i in range(len(scaled.parts)):
@@ -211,6 +215,34 @@ class ProofProgram:
         ]
         free = {j: Fraction(floor(self.free[j][instant] / divisor)) for j in self._members(group)}
         return self._limited(f"count_{group}_{instant}_{divisor}", load, free)
+
+    def knapsack_cuts(self, point: Sequence[float], stop: float = inf) -> list[NamedRow]:
+        """Return rows ``knapsack`` that a point violates, of the instants that are fullest."""
+        candidates: list[tuple[float, int, int, list[Place], dict[int, int]]] = []
+        for group, instant, places in self.loads:
+            own = [p for p in places if p.segment.low and point[p.chosen] > MIN_VIOLATION]
+            free = {j: floor(self.free[j][instant]) for j in self._members(group)}
+            load = sum(place.segment.low * point[place.chosen] for place in own)
+            if load:
+                candidates.append((load / max(1, sum(free.values())), group, instant, own, free))
+        candidates.sort(key=lambda one: -one[0])
+        found: list[NamedRow] = []
+        for _, group, instant, own, free in candidates[:MAX_KNAPSACKS_PER_ROUND]:
+            machines = sum(point[self.used[j]] if j in self.used else 1.0 for j in free)
+            amounts = [(place.segment.low, point[place.chosen]) for place in own]
+            weights = knapsack_weights(amounts, free, machines, stop=stop)
+            if weights is not None:
+                self._knapsacks += 1
+                of_size, of_machine = weights
+                load_terms = [
+                    (place.chosen, Fraction(of_size[place.segment.low]))
+                    for place in own
+                    if of_size[place.segment.low]
+                ]
+                rooms = {j: Fraction(weight) for j, weight in of_machine.items()}
+                name = f"knapsack_{group}_{instant}_{self._knapsacks}"
+                found.append(self._limited(name, load_terms, rooms))
+        return found
 
     def separated_cuts(self, point: Sequence[float]) -> list[NamedRow]:
         """Return rows ``count`` that a point violates, the most violated ones."""

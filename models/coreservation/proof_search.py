@@ -43,13 +43,16 @@ from dlopt.models.coreservation.scaled_instance import ScaledInstance
 from dlopt.problems.coreservation.data import Solution
 from dlopt.result import Result, Status, levels_of
 
-MAX_CHOICES = 50_000
+MAX_CHOICES = 1_000_000
 """Parts times machines up to which programs are stated at all. Chosen by hand."""
 MAX_COLUMNS = 10_000
 """Columns up to which programs are written. Chosen by hand, for the size of the file: a column
 takes some 50 bytes."""
 MAX_COLUMNS_OF_SEARCH = 1_500
 """Columns up to which branch and bound is tried. Chosen by hand, for its time."""
+MAX_ENTRIES_OF_ROOT = 10_000
+"""Columns times instants up to which larger programs of machines are tried without branching: bin
+packing of some thousand items. Chosen by hand, for its time."""
 SEARCH_EFFORT = 40_000
 """Columns times subproblems of a branch and bound at the most. Chosen by hand, for its time."""
 VALUE_EFFORT = 400_000
@@ -164,9 +167,13 @@ def certify_bound(
     if len(program.names) > MAX_COLUMNS_OF_SEARCH:
         groups = [0] * len(groups)
         program = target.program(groups)
-        if len(program.names) > MAX_COLUMNS_OF_SEARCH:
-            reason = f"its program would have more than {MAX_COLUMNS_OF_SEARCH:,} columns"
-            return CertificateOutcome(None, reason)
+        columns = len(program.names)
+        if columns > MAX_COLUMNS_OF_SEARCH:
+            entries = columns * len(program.loads) if program.used else inf
+            if entries > MAX_ENTRIES_OF_ROOT:
+                reason = f"its program would have more than {MAX_COLUMNS_OF_SEARCH:,} columns"
+                return CertificateOutcome(None, reason)
+            effort = columns
     outcome = _Search(program, target, seed, stop, effort).run()
     if outcome.certificate is None and groups != finest:
         program = target.program(finest)
@@ -267,6 +274,8 @@ class _Search:
     def _separate(self, point: Sequence[float]) -> list[Row]:
         known = {row.name for row in self.cuts}
         found = [row for row in self.program.separated_cuts(point) if row.name not in known]
+        if not found and self.program.used:
+            found = self.program.knapsack_cuts(point, self.stop)
         self.cuts += found
         return [row.scaled for row in found]
 

@@ -17,6 +17,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
+from tests.reference.coreservation_knapsacks import holds_for_knapsack
 from tests.reference.numbers import integer_remark, is_exact, number, remark
 from tests.reference.vipr import INDEX, File, RefusedError, Row, indices_of
 
@@ -160,8 +161,9 @@ class Program:
             raise RefusedError(f"row {row.name} is an equation")
         sign = 1 if row.sense == "L" else -1
         terms = {self.columns[v]: sign * value for v, value in row.terms.items()}
-        rules = (self.holds_for_part, self.holds_for_capacity, self.holds_for_level)
-        if not any(holds(row, terms, sign * row.rhs) for holds in rules):
+        rules, most = (self.holds_for_part, self.holds_for_capacity), sign * row.rhs
+        holds = any(rule(row, terms, most) for rule in (*rules, self.holds_for_level))
+        if not holds and not holds_for_knapsack(self, terms, most):
             raise RefusedError(f"row {row.name} does not hold for every plan")
 
     def holds_for_part(self, _: Row, terms: dict[Column, Fraction], most: Fraction) -> bool:
@@ -249,6 +251,10 @@ class Program:
             counts = all(others.get(Column("x", k), 0) >= 1 for k in self.possible)
             return counts and factor <= len(self.requests) - stated + 1
         return factor <= -claim and self.counts_benefit(others)
+
+    def is_active(self, column: Column, instant: Fraction) -> bool:
+        """Whether a part may be somewhere at an instant."""
+        return _contains(self.requests[column.request], instant)
 
     # -- objective ----------------------------------------------------------------------------
 

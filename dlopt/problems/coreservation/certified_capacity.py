@@ -11,7 +11,7 @@ No model and no heuristic uses this module.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import cached_property
 
@@ -54,6 +54,9 @@ class FreeCapacity:
         self.instants = sorted(dates)
         self._ranks = {instant: rank for rank, instant in enumerate(self.instants)}
         self.free = [self._of_machine(machine) for machine in range(len(self._steps))]
+        first: dict[tuple[Fraction, ...], int] = {}
+        self._identical = [first.setdefault(tuple(row), j) for j, row in enumerate(self.free)]
+        self._rooms: dict[tuple[int, int, int], Fraction] = {}
 
     def window(self, request: Request) -> range:
         """Return the ranks of the instants at which a request is active."""
@@ -62,13 +65,23 @@ class FreeCapacity:
     def room(self, machine: int, request: Request) -> Fraction:
         """Return what a request can have of a machine over its whole window."""
         window = self.window(request)
-        return min(self.free[machine][window.start : window.stop])
+        key = self._identical[machine], window.start, window.stop
+        if key not in self._rooms:
+            self._rooms[key] = min(self.free[machine][window.start : window.stop])
+        return self._rooms[key]
 
     def machines(self, request: Request, part: Part) -> list[int]:
         """Return the machines on which a part fits if nothing else is there."""
         candidates = range(len(self.free)) if part.machine is None else [part.machine]
         least = least_cpu(part)
-        return [machine for machine in candidates if self.room(machine, request) >= least]
+        same = {self._identical[machine] for machine in candidates}
+        fits = {machine for machine in same if self.room(machine, request) >= least}
+        return [machine for machine in candidates if self._identical[machine] in fits]
+
+    def rooms(self, machines: Iterable[int], request: Request) -> set[Fraction]:
+        """Return what a request can have of some machines over its whole window."""
+        same = {self._identical[machine] for machine in machines}
+        return {self.room(machine, request) for machine in same}
 
     def _of_machine(self, machine: int) -> list[Fraction]:
         changes = dict.fromkeys(self.instants, Fraction(0))

@@ -17,9 +17,12 @@ units ``C_jt`` and the parts that are active, every plan satisfies, for any ``l`
     piece       r_kpglh <= (h - l) y_kpglh                             k, p, g, l, h
     capacity    sum (l y + r) <= sum_{j in g: C_jt >= l'} C_jt         g, t; l' the least l in it
     count       sum floor(l / d) y <= sum_{j in g} floor(C_jt / d)     g, t, d
+    knapsack    sum a y <= sum_{j in g} K_j                            g, t
     level       what `w` says
 
-where ``C_jt m_j`` may stand for ``C_jt``, and ``floor(C_jt / d) m_j`` for ``floor(C_jt / d)``. Any
+with any weights ``a >= 0`` of parts with ``l > 0``, of which ``K_j`` is the largest sum over parts
+whose ``l`` add up to at most ``C_jt``. Of machines, ``C_jt m_j`` may stand for ``C_jt``,
+``floor(C_jt / d) m_j`` for ``floor(C_jt / d)``, and ``K_j m_j`` for ``K_j``. Any
 coefficient on the left may be smaller. A program of such rows is a relaxation, however few there
 are. The objective is minimised: requests that are accepted, their benefits, or both with weights.
 
@@ -213,9 +216,9 @@ class ShareProgram:
             if k not in self.columns.requests:
                 return f"request {k} may be accepted"
             for p, part in enumerate(request.parts):
+                places = set(self.places[k][p])
                 for group, members in self.columns.groups.items():
-                    here = [j for j in members if j in self.places[k][p]]
-                    rooms = [self.capacity.room(j, request) for j in here]
+                    rooms = self.capacity.rooms(places.intersection(members), request)
                     most = min(max(rooms, default=ZERO), exact(part.cpu))
                     if rooms and not self._are_all_offered(k, part, most, offers[k, p, group]):
                         return f"part {p} of request {k} may have more benefit on group {group}"

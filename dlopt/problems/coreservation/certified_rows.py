@@ -15,9 +15,12 @@ from dlopt.certificates import StatedConstraint
 from dlopt.problems.certificate_units import stated_number
 from dlopt.problems.coreservation.certified_capacity import FreeCapacity
 from dlopt.problems.coreservation.certified_columns import Piece, ShareColumns
+from dlopt.problems.coreservation.certified_knapsacks import largest_weights
 
-_ROW = re.compile(r"(accepted|piece|capacity|count|level)((?:_\d{1,16})*)(?:_[GL])?", re.ASCII)
-_NUMBERS = {"accepted": 2, "piece": 5, "capacity": 2, "count": 3, "level": 1}
+_ROW = re.compile(
+    r"(accepted|piece|capacity|count|knapsack|level)((?:_\d{1,16})*)(?:_[GL])?", re.ASCII
+)
+_NUMBERS = {"accepted": 2, "piece": 5, "capacity": 2, "count": 3, "knapsack": 3, "level": 1}
 """How many numbers a name has."""
 ZERO = Fraction(0)
 
@@ -70,6 +73,7 @@ class ShareRows:
             "piece": self._piece_flaw,
             "capacity": self._capacity_flaw,
             "count": self._capacity_flaw,
+            "knapsack": self._knapsack_flaw,
             "level": self._level_flaw,
         }
         if len(numbers) != _NUMBERS[family]:
@@ -142,6 +146,38 @@ class ShareRows:
             if machine not in prices:
                 side -= free
             elif prices[machine] < free:
+                return "a machine that is used may hold more"
+        return "the machines may hold more" if side < 0 else None
+
+    def _knapsack_flaw(self, row: StatedConstraint, numbers: list[int]) -> str | None:
+        """What is on a machine of a group at an instant weighs no more than what fits together.
+
+        The last number tells rows of one group and instant apart.
+        """
+        group, rank = numbers[:2]
+        if group not in self.groups or rank >= len(self.capacity.instants):
+            return "there is no such group or instant"
+        items: list[tuple[int, Fraction]] = []
+        prices: dict[int, Fraction] = {}
+        for column, a in row.terms.items():
+            piece = self.columns.pieces.get(column)
+            if column in self.columns.machines and a <= 0:
+                prices[self.columns.machines[column]] = -a
+            elif a > 0:
+                if piece is None or piece.group != group or not self._is_active(piece, rank):
+                    return "it counts what is not there"
+                items.append((piece.low, a))
+        if not all(size for size, _ in items):
+            return "it counts what needs no room"
+        rooms = {j: floor(self.capacity.free[j][rank] / self.unit) for j in self.groups[group]}
+        weights = largest_weights(items, max(rooms.values()))
+        if weights is None:
+            return "the sums of its parts are too many"
+        side = row.side
+        for machine, room in rooms.items():
+            if machine not in prices:
+                side -= weights[room]
+            elif prices[machine] < weights[room]:
                 return "a machine that is used may hold more"
         return "the machines may hold more" if side < 0 else None
 

@@ -13,6 +13,7 @@ from dlopt.formats import vipr
 from dlopt.generation.coreservation import small
 from dlopt.instance_library import load
 from dlopt.models.coreservation import proof_search
+from dlopt.models.coreservation.scaled_instance import ScaledInstance
 from dlopt.problems.coreservation import (
     OBJECTIVES,
     Instance,
@@ -97,6 +98,7 @@ def test_lns_has_certificates_and_models_alone_have_none():
 
 def test_what_is_known_at_once_needs_no_search(monkeypatch):
     monkeypatch.setattr(proof_search, "MAX_COLUMNS_OF_SEARCH", 0)
+    monkeypatch.setattr(proof_search, "MAX_ENTRIES_OF_ROOT", 0)
     roomy = Instance((Machine("m", 60), Machine("n", 9)), CROWDED.requests)
     for name in NAMES:
         result = solve(roomy, objective=name)
@@ -212,3 +214,27 @@ def test_certificates_of_other_instances_are_refused(tmp_path):
         for other in (wider, replace(CROWDED, requests=requests)):
             (violation,) = check_certificate(other, result, tmp_path / "p.vipr")
             assert violation.kind == "program"
+
+
+ITEMS = (10, (6, 3, 6, 5), 3)
+"""A capacity, sizes, and the fewest bins: rows that count multiples of units need branching."""
+
+
+def bins_of(capacity, sizes, bins):
+    asked = tuple(Request(f"r{k}", 0, 0, 1, 1, (Part(size),)) for k, size in enumerate(sizes))
+    machines = tuple(Machine(f"m{j}", capacity) for j in range(bins + 1))
+    return ScaledInstance.from_instance(Instance(machines, asked), "rejections-then-machines")
+
+
+def test_items_that_do_not_fit_together_prove_bins_without_branching():
+    proof = proof_search.certify_bound(bins_of(*ITEMS), (0, 3)).certificate
+    assert len(proof.leaves) == 1
+    assert any(name.startswith("knapsack") for name in proof.row_names)
+    assert proof_search.certify_bound(bins_of(*ITEMS), (0, 4)).certificate is None
+
+
+def test_large_programs_of_machines_are_proven_at_once_or_not_at_all(monkeypatch):
+    monkeypatch.setattr(proof_search, "MAX_COLUMNS_OF_SEARCH", 8)
+    assert proof_search.certify_bound(bins_of(*ITEMS), (0, 3)).certificate is not None
+    monkeypatch.setattr(proof_search, "MAX_ENTRIES_OF_ROOT", 8)
+    assert proof_search.certify_bound(bins_of(*ITEMS), (0, 3)).certificate is None

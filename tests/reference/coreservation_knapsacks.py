@@ -1,0 +1,71 @@
+"""Whether a row of a certificate of `coreservation` says which parts fit one machine together.
+
+Each column `y` that it has takes its `l` units of CPU; a machine has at most the heaviest set of
+columns that fits in what is free.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Protocol, TypeVar
+
+from tests.reference.vipr import RefusedError
+
+MOST_SUMS = 4_000_000
+"""Sums that are formed of the units of a row."""
+
+
+class Column(Protocol):
+    """A column of the program."""
+
+    kind: str
+    request: int
+    group: int
+    low: int
+
+
+C = TypeVar("C", bound=Column)
+
+
+class Shares(Protocol[C]):
+    """What is asked of the instance."""
+
+    groups: Sequence[int]
+
+    def instants(self) -> set[Fraction]: ...
+
+    def is_active(self, column: C, instant: Fraction) -> bool: ...
+
+    def free(self, machine: int, instant: Fraction) -> Fraction: ...
+
+
+def holds_for_knapsack(program: Shares[C], terms: Mapping[C, Fraction], most: Fraction) -> bool:
+    """Whether a row holds by which parts are on one machine of a group together at an instant."""
+    wanted = [column for column, value in terms.items() if value > 0]
+    groups = {column.group for column in wanted}
+    if len(groups) != 1 or any(column.kind != "y" or not column.low for column in wanted):
+        return False
+    used = {c.request: -value for c, value in terms.items() if c.kind == "m"}
+    members = [machine for machine, group in enumerate(program.groups) if group in groups]
+    for instant in program.instants():
+        if not all(program.is_active(column, instant) for column in wanted):
+            continue
+        weights = {m: heaviest(wanted, terms, program.free(m, instant)) for m in members}
+        always = sum((w for m, w in weights.items() if m not in used), Fraction(0))
+        if always <= most and all(used[m] >= weights[m] for m in members if m in used):
+            return True
+    return False
+
+
+def heaviest(columns: Sequence[C], weights: Mapping[C, Fraction], free: Fraction) -> Fraction:
+    """Return the largest weight of columns whose units fit in what is free."""
+    best = {0: Fraction(0)}
+    for column in columns:
+        for taken, weight in list(best.items()):
+            more = taken + column.low
+            if more <= free:
+                best[more] = max(best.get(more, Fraction(0)), weight + weights[column])
+        if len(best) * len(columns) > MOST_SUMS:
+            raise RefusedError("a row has too many sums")
+    return max(best.values())
