@@ -115,7 +115,7 @@ class FeasibilityTest(StreamFeasibility[ScaledInstance, Solution]):
         is_complete = {chunk.task for chunk in sequence} == set(self.all_tasks)
         if not is_complete or len(sequence) > MAX_CHUNKS:
             return None
-        limits = replace(self.budget.left(), work=None)
+        limits = replace(self.budget.left(), work=None, threads=1)
         return schedule_sequence(self.scaled, sequence, self.all_tasks, limits, self.seed)
 
     def search_sequences(self) -> Solution | None:

@@ -39,9 +39,9 @@ from dlopt.result import Limits
 
 EFFORT = 12_000
 """Linear programs without a limit: some seconds with thirty chunks. Chosen by hand."""
-CYCLE = 6_000
-"""Linear programs of one annealing. Measured with four nodes and 8 or 12 tasks: most sets of tasks
-for which there is a schedule need fewer."""
+CYCLE = 2_000
+"""Linear programs of one annealing. Measured with four nodes and 8 tasks: with 6,000 it took two to
+three times as many until schedules of one more task were found."""
 TEMPERATURE = 0.07
 """Initial temperature, in mean loads of a task. Chosen by hand."""
 FINISHED = 1e-6

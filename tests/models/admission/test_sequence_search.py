@@ -60,8 +60,9 @@ def test_promised_tasks_are_kept():
         assert (found.tasks if found else {0}) == accepted
 
 
-def test_the_optimum_of_alternating_chunks_is_found():
+@pytest.mark.parametrize("threads", [1, 2])
+def test_the_optimum_of_alternating_chunks_is_found(threads):
     instance = stream(4, 1, 4, *CLOSE)
-    found = exact_plan(instance, limits=Limits(work=12_000))
+    found = exact_plan(instance, limits=Limits(work=12_000, threads=threads))
     assert (found.status, found.value) == (Status.OPTIMAL, 5)
     assert violations(instance, found.solution) == ()
