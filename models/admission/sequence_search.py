@@ -89,7 +89,7 @@ class SequenceSearch:
     installments : int
         Chunks that a task may have on a node.
     limits : Limits
-        `work` counts linear programs.
+        `work` counts linear programs, and sets of tasks that are drawn in vain.
     effort : int, optional
         So many linear programs are solved at the most.
     seed : int
@@ -160,7 +160,8 @@ class SequenceSearch:
         while not self.is_over:
             target = self._larger_target(begun.tasks)
             if target is None:
-                return None
+                self.left -= TARGETS  # or it would not end where no tasks of a larger value fit
+                continue
             found = self._anneal(self._changed_tasks(begun, target), may_exchange=True)
             if found.unfinished_load <= FINISHED:
                 return found
