@@ -153,8 +153,7 @@ class AdmissionSearch(StreamSearch[ScaledInstance, Solution]):
         is_complete = {chunk.task for chunk in sequence} == accepted
         if value <= self.value or not is_complete or len(sequence) > MAX_CHUNKS:
             return
-        # No limit, since a solution that was found is not discarded; one thread, as HiGHS has one
-        # pool of them for all programs, those of a local search that goes on among them.
+        # No limit: what was found is not discarded. HiGHS has one pool of threads for all LPs.
         limits = replace(self.limits, time_s=None, work=None, threads=1)
         plan = schedule_sequence(self.scaled, sequence, accepted, limits, self.seed)
         if plan is not None:
