@@ -107,6 +107,60 @@ def run(
         model.setOptionValue("output_flag", False)
 
 
+class FloatSolver:
+    """HiGHS for small linear programs in floats, each solved from the start.
+
+    Parameters
+    ----------
+    seed : int
+
+    Examples
+    --------
+    >>> FloatSolver(0).minimise([1.0], [0.0], [([0], [2.0])], [3.0])
+    [1.5]
+    """
+
+    def __init__(self, seed: int) -> None:
+        import highspy
+        import numpy as np
+
+        self.highspy, self.numpy = highspy, np
+        highspy.Highs.resetGlobalScheduler(True)
+        self.model = highspy.Highs()
+        options = {"output_flag": False, "threads": 1, "presolve": "off"}
+        for name, value in (options | {"random_seed": seed % 2**31}).items():
+            self.model.setOptionValue(name, value)
+
+    def minimise(
+        self,
+        costs: Sequence[float],
+        lower: Sequence[float],
+        rows: Sequence[tuple[Sequence[int], Sequence[float]]],
+        sides: Sequence[float],
+    ) -> Sequence[float]:
+        """Return an optimal point with ``x >= lower`` and ``rows x >= sides``; empty without one.
+
+        Each row has its columns and their coefficients.
+        """
+        np, arrays = self.numpy, self.highspy.HighsLp()
+        arrays.num_col_, arrays.num_row_ = len(costs), len(rows)
+        arrays.col_cost_, arrays.col_lower_ = np.array(costs), np.array(lower)
+        arrays.col_upper_ = np.full(len(costs), inf)
+        arrays.row_lower_, arrays.row_upper_ = np.array(sides), np.full(len(rows), inf)
+        matrix = arrays.a_matrix_
+        matrix.format_ = self.highspy.MatrixFormat.kRowwise
+        matrix.start_ = np.cumsum([0, *(len(columns) for columns, _ in rows)]).astype(np.int32)
+        columns = chain.from_iterable(columns for columns, _ in rows)
+        matrix.index_ = np.fromiter(columns, np.int32)
+        matrix.value_ = np.fromiter(chain.from_iterable(values for _, values in rows), float)
+        self.model.passModel(arrays)
+        self.model.run()
+        if self.model.getModelStatus() != self.highspy.HighsModelStatus.kOptimal:
+            return []
+        point: list[float] = list(self.model.getSolution().col_value)
+        return point
+
+
 class LinearSolver:
     """A linear program inside HiGHS; each solve warm-starts from the last basis.
 

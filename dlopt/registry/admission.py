@@ -206,7 +206,7 @@ METHODS = (
     *_fast(),
     _EXACT.entry(
         "exact",
-        "integer programs and CP-SAT",
+        "integer programs, and local search over sequences of chunks",
         "finds the clairvoyant optimum, with a proof",
         (_INSTALLMENTS, SOLVER),
         target="exact_plan",

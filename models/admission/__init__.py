@@ -3,7 +3,7 @@
 `scaled_instance` is the instance in the units of the models. `fluid_relaxation` and the cuts of
 `window_cuts` bound the objective value of every schedule, with rational proofs that
 `certificate_check` verifies; `upper_bounds` runs them. `proof_sequences` proves optima of small
-streams by the order of chunks. `cpsat` and `sequencing_milp` find sequences
+streams by the order of chunks. `sequence_search` and `sequencing_milp` find sequences
 of chunks, and `fixed_sequence_lp` turns a sequence into loads and a schedule, or shows that it is
 infeasible. `feasibility` decides whether all tasks can be accepted, `search` combines bounds and
 schedules, and `methods` holds the registered methods.

@@ -13,7 +13,6 @@ from fractions import Fraction
 from dlopt.arithmetic import exact, shown
 from dlopt.backends.pulp import Outcome
 from dlopt.backends.size_limits import too_large
-from dlopt.models.admission.cpsat import DiscretisedModel, load_quanta
 from dlopt.models.admission.fixed_sequence_lp import (
     FixedSequenceLp,
     UnsizedChunk,
@@ -22,6 +21,7 @@ from dlopt.models.admission.fixed_sequence_lp import (
 )
 from dlopt.models.admission.proof_sequences import certify_sequences, derivation_of
 from dlopt.models.admission.scaled_instance import ScaledInstance
+from dlopt.models.admission.sequence_search import EFFORT, SequenceSearch
 from dlopt.models.admission.sequencing_milp import DUE_DATE_MARGIN, SequencingMilp
 from dlopt.models.admission.time_blocks import TimeBlocks
 from dlopt.models.admission.upper_bounds import upper_bound
@@ -36,19 +36,15 @@ from dlopt.problems.admission.data import Solution
 from dlopt.result import Status
 
 SMALL_CHUNKS = 12
-"""Chunks up to which the sequencing MILP is solved at once, before CP-SAT looks for a sequence: the
+"""Chunks up to which the sequencing MILP is solved at once, before local search over sequences: the
 size that it solves to optimality in seconds, measured on random instances."""
 
 SMALL_CHUNKS_TWO_NODES = 20
 """The same on at most two nodes, on which larger models are solved."""
 
 MAX_CHUNKS = 1_000
-"""Chunks of a discretised model or of a linear program. Chosen by hand: larger ones take longer
+"""Chunks of a local search or of a linear program. Chosen by hand: larger ones take longer
 than they help."""
-
-CPSAT_EFFORT = 2.0
-"""Deterministic time of CP-SAT for one discretised model, about seconds. Chosen by hand: more finds
-better sequences, and leaves less time to the sequencing MILP."""
 
 EXPLANATION_NODES = 1_000
 """Branch-and-bound nodes for the minimum lateness, which only explains. Chosen by hand."""
@@ -57,8 +53,8 @@ LATENESS_MARGIN = Fraction(1, 2**6)
 """Lateness, in units of the model, up to which the sequencing MILP looks for a schedule: about 1e-5
 of the horizon. Chosen by hand, well above the solver's tolerance and `DUE_DATE_MARGIN`."""
 
-DISCRETISATION_TIME = 1 / 4
-"""Share of the remaining time for each discretised model. Chosen by hand: there are three."""
+SEARCH_SHARE = 1 / 2
+"""Share of the remaining time for the local search. Chosen by hand."""
 
 
 class FeasibilityTest(StreamFeasibility[ScaledInstance, Solution]):
@@ -101,10 +97,10 @@ class FeasibilityTest(StreamFeasibility[ScaledInstance, Solution]):
         return self._schedule(sequence_by_deadline(self.scaled, self.all_tasks))
 
     def find_sequence(self) -> FeasibilityResult[Solution]:
-        """Look for a sequence by the discretised models, then by the sequencing MILP."""
+        """Look for a sequence by local search, then by the sequencing MILP."""
         model = SequencingMilp(self.scaled, self.installments, max_lateness=LATENESS_MARGIN)
         if len(model.candidates) <= MAX_CHUNKS and not is_small(model):
-            plan = self._solve_discretised()
+            plan = self.search_sequences()
             if plan is not None:
                 return FeasibilityResult(Status.OPTIMAL, plan)
         return self._solve_sequencing_milp(model)
@@ -119,22 +115,20 @@ class FeasibilityTest(StreamFeasibility[ScaledInstance, Solution]):
         is_complete = {chunk.task for chunk in sequence} == set(self.all_tasks)
         if not is_complete or len(sequence) > MAX_CHUNKS:
             return None
-        limits = replace(self.budget.left(), work=None)
+        limits = replace(self.budget.left(), work=None, threads=1)
         return schedule_sequence(self.scaled, sequence, self.all_tasks, limits, self.seed)
 
-    def _solve_discretised(self) -> Solution | None:
-        """Look for sequences with coarse and with fine quanta, then with relaxed due dates."""
-        coarse, fine = load_quanta(self.scaled)
-        value = self.scaled.value(self.all_tasks) - self.scaled.value_of_finished
-        for quantum, relaxation in ((coarse, 0), (fine, 0), (coarse, 2)):
-            model = DiscretisedModel(self.scaled, self.installments, quantum, relaxation)
-            model.maximise_weight(value)
-            limits = self.budget.left(DISCRETISATION_TIME)
-            solution = model.solve(limits, self.seed, CPSAT_EFFORT)
-            plan = None if solution is None else self._schedule(solution.sequence)
-            if plan is not None:
-                return plan
-        return None
+    def search_sequences(self) -> Solution | None:
+        """Look for a schedule by local search over sequences of chunks."""
+        limits, plan = self.budget.left(SEARCH_SHARE), None
+        search = SequenceSearch(self.scaled, self.installments, limits, EFFORT, self.seed)
+        begun = sequence_by_deadline(self.scaled, self.all_tasks)
+        while plan is None and all(map(search.chunks.__contains__, self.all_tasks)):
+            found = search.finish(begun, self.all_tasks)
+            if found is None:
+                break
+            plan = self._schedule(found.loaded_chunks)
+        return plan
 
     def _solve_sequencing_milp(self, model: SequencingMilp) -> FeasibilityResult[Solution]:
         """Look for the sequence of minimum lateness, up to `LATENESS_MARGIN`."""

@@ -264,6 +264,14 @@ def sequence_by_deadline(scaled: ScaledInstance, tasks: Collection[int]) -> list
     return sequence
 
 
+def sequence_of(scaled: ScaledInstance, plan: Solution) -> tuple[list[UnsizedChunk], set[int]]:
+    """Return the sequence of the chunks of a schedule, and the tasks that it finishes."""
+    ids = {scaled.instance.tasks[task.index].id: i for i, task in enumerate(scaled.tasks)}
+    chunks = sorted(plan.chunks, key=lambda chunk: chunk.transmission_start)
+    sequence = [UnsizedChunk(ids[one.task], one.node) for one in chunks if one.task in ids]
+    return sequence, {chunk.task for chunk in sequence}
+
+
 def uses_port(scaled: ScaledInstance, node: int) -> bool:
     """Tell whether sending to a node takes time."""
     return scaled.theta_cm > 0 or scaled.tau[node] > 0

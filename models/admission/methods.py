@@ -29,8 +29,8 @@ def exact_plan(
     Parameters
     ----------
     instance, objective, limits, hint, seed
-        See `dlopt.registry`. `work` counts nodes of each branch and bound, and conflicts of CP-SAT;
-        a hint that is infeasible or not of the plan class is ignored.
+        See `dlopt.registry`. `work` counts nodes of each branch and bound, and linear programs of
+        the local search; a hint that is infeasible or not of the plan class is ignored.
     installments : int
         Chunks that a task may have on a node.
     solver : str
@@ -57,8 +57,8 @@ def exact_plan(
     good within a relative 1e-6. The bound is that of the fluid relaxation with window cuts and
     branch and bound, each node certified in fractions; where that leaves a gap, it is the dual
     bound of the solver for the MILP over sequences of chunks, in floating point. An optimum of few
-    chunks is then proven in fractions, too, by branch and bound over their orders. CP-SAT finds
-    sequences and proves nothing.
+    chunks is then proven in fractions, too, by branch and bound over their orders. Local
+    search finds sequences and proves nothing.
 
     Plan class ``single`` (``k`` with installments). Complexity: exponential in the worst case;
     solved to optimality up to about 24 chunks, and beyond where the fluid relaxation is tight.

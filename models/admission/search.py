@@ -1,8 +1,8 @@
 """The portfolio for acceptance: schedules and bounds, until the gap is closed.
 
-The hint is the first incumbent, the fluid relaxation with window cuts gives the bound, CP-SAT at
-two discretisations improves the incumbent, and the MILP over sequences closes the gap of small
-instances. A stream that divides into blocks of time is searched block by block.
+The hint is the first incumbent, the fluid relaxation with window cuts gives the bound, local
+search over sequences of chunks improves the incumbent, and the MILP over sequences closes the gap
+of small instances. A stream that divides into blocks of time is searched block by block.
 """
 
 from __future__ import annotations
@@ -10,9 +10,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 
-from dlopt.models.admission.cpsat import DiscretisedModel, load_quanta
 from dlopt.models.admission.feasibility import (
-    CPSAT_EFFORT,
     MAX_CHUNKS,
     FeasibilityTest,
     is_small,
@@ -22,18 +20,26 @@ from dlopt.models.admission.fixed_sequence_lp import (
     UnsizedChunk,
     schedule_sequence,
     sequence_by_deadline,
+    sequence_of,
 )
 from dlopt.models.admission.initial_solution import replay_hint
 from dlopt.models.admission.proof_sequences import certify_sequences, derivation_of
 from dlopt.models.admission.scaled_instance import ScaledInstance
+from dlopt.models.admission.sequence_search import EFFORT, SequenceSearch
 from dlopt.models.admission.sequencing_milp import SequencingMilp
 from dlopt.models.admission.time_blocks import TimeBlocks
 from dlopt.models.admission.upper_bounds import upper_bound
 from dlopt.models.common.searched_program import ProofError
 from dlopt.models.common.stream_bounds import UpperBound
-from dlopt.models.common.stream_search import TIME_SHARE, StreamSearch
+from dlopt.models.common.stream_search import StreamSearch
 from dlopt.problems.admission.data import Solution
 from dlopt.result import Limits
+
+SEARCH_SHARE = 1 / 2
+"""Share of the remaining time that local search over sequences may take. Chosen by hand."""
+MAX_PROVEN_CHUNKS = 20
+"""Chunks beyond which the MILP over sequences proves little within a minute, measured on random
+instances: local search may then take its whole share of the time."""
 
 
 class AdmissionSearch(StreamSearch[ScaledInstance, Solution]):
@@ -91,27 +97,27 @@ class AdmissionSearch(StreamSearch[ScaledInstance, Solution]):
         return TimeBlocks(self.scaled)
 
     def close_gap_of_block(self) -> None:
-        """Solve discretised models, then the sequencing MILP; the latter at once if it is small."""
+        """Search sequences, then solve the sequencing MILP; the latter at once if it is small."""
         milp = SequencingMilp(self.scaled, self.installments)
-        if len(milp.candidates) <= MAX_CHUNKS and not is_small(milp):
-            self.solve_discretised()
+        chunks = len(milp.candidates)
+        if chunks <= MAX_CHUNKS and not is_small(milp):
+            self.search_sequences(None if chunks > MAX_PROVEN_CHUNKS else EFFORT)
         if not self.is_within_gap:
             self.solve_sequencing_milp(milp)
 
-    def solve_discretised(self) -> None:
-        """Look for better schedules with coarse and with fine quanta, then with later due dates."""
-        coarse, fine = load_quanta(self.scaled)
-        self.solvers.append("CP-SAT")
-        finished = self.scaled.value_of_finished
-        for quantum, relaxation in ((coarse, 0), (fine, 0), (coarse, 2)):
-            if self.is_within_gap or self.bound is None:
+    def search_sequences(self, effort: int | None) -> None:
+        """Look for better schedules by local search over sequences of chunks.
+
+        A limit of time takes the place of `effort` if that is None.
+        """
+        limits = self.budget.left(SEARCH_SHARE)
+        effort = EFFORT if effort is None and limits.time_s is None else effort
+        search = SequenceSearch(self.scaled, self.installments, limits, effort, self.seed)
+        while self.plan is not None and not self.is_within_gap:
+            found = search.improve(*sequence_of(self.scaled, self.plan))
+            if found is None:
                 return
-            model = DiscretisedModel(self.scaled, self.installments, quantum, relaxation)
-            better = self.value + self.scaled.value_granularity
-            model.maximise_weight(better - finished, self.bound - finished)
-            solution = model.solve(self.budget.left(TIME_SHARE), self.seed, CPSAT_EFFORT)
-            if solution is not None:
-                self._try_sequence(list(solution.sequence), set(solution.accepted))
+            self._try_sequence(found.loaded_chunks, set(found.tasks))
 
     def solve_sequencing_milp(self, milp: SequencingMilp) -> None:
         """Solve the MILP over sequences, to optimality if there is time."""
@@ -147,8 +153,8 @@ class AdmissionSearch(StreamSearch[ScaledInstance, Solution]):
         is_complete = {chunk.task for chunk in sequence} == accepted
         if value <= self.value or not is_complete or len(sequence) > MAX_CHUNKS:
             return
-        # No limit, since a solution that was found is not discarded.
-        limits = replace(self.limits, time_s=None, work=None)
+        # No limit: what was found is not discarded. HiGHS has one pool of threads for all LPs.
+        limits = replace(self.limits, time_s=None, work=None, threads=1)
         plan = schedule_sequence(self.scaled, sequence, accepted, limits, self.seed)
         if plan is not None:
             self.plan, self.value = plan, value

@@ -19,12 +19,12 @@ NARROW = admission(most=1, tasks=3, state=True)
 WIDE = admission(most=2, tasks=2, identical=False, state=True)
 
 
-@pytest.fixture(params=[True, False], ids=["orders first", "grids first"])
+@pytest.fixture(params=[True, False], ids=["orders first", "search first"])
 def _both_ways(request, monkeypatch):
     monkeypatch.setattr(feasibility, "SMALL_CHUNKS", 12 if request.param else 0)
     monkeypatch.setattr(feasibility, "SMALL_CHUNKS_TWO_NODES", 12 if request.param else 0)
     for module in (feasibility, search):
-        monkeypatch.setattr(module, "CPSAT_EFFORT", 0.2)
+        monkeypatch.setattr(module, "EFFORT", 200)
 
 
 def assert_agreement(instance):

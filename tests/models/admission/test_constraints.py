@@ -55,7 +55,7 @@ LATE = {
 }
 
 
-@pytest.mark.parametrize("small", [True, False], ids=["orders first", "grids first"])
+@pytest.mark.parametrize("small", [True, False], ids=["orders first", "search first"])
 @pytest.mark.parametrize("rule", FITS)
 def test_what_just_fits_has_a_plan(rule, small, monkeypatch):
     _sized(monkeypatch, small)
@@ -67,7 +67,7 @@ def test_what_just_fits_has_a_plan(rule, small, monkeypatch):
     assert objective(instance, found.solution) == len(instance.tasks)
 
 
-@pytest.mark.parametrize("small", [True, False], ids=["orders first", "grids first"])
+@pytest.mark.parametrize("small", [True, False], ids=["orders first", "search first"])
 @pytest.mark.parametrize("rule", LATE)
 def test_what_just_does_not_is_infeasible(rule, small, monkeypatch):
     _sized(monkeypatch, small)
@@ -98,4 +98,4 @@ def test_two_installments_do_what_one_cannot():
 def _sized(monkeypatch, small):
     monkeypatch.setattr(feasibility, "SMALL_CHUNKS", 20 if small else 0)
     monkeypatch.setattr(feasibility, "SMALL_CHUNKS_TWO_NODES", 20 if small else 0)
-    monkeypatch.setattr(feasibility, "CPSAT_EFFORT", 0.5)
+    monkeypatch.setattr(feasibility, "EFFORT", 500)

@@ -11,8 +11,7 @@ import pytest
 from dlopt import compare, load, solve
 from dlopt.backends.pulp import Outcome
 from dlopt.errors import NotApplicableError, SolverError
-from dlopt.models.admission import cpsat, feasibility, search, sequencing_milp
-from dlopt.models.admission.cpsat import DiscretisedModel, load_quanta
+from dlopt.models.admission import feasibility, search, sequencing_milp
 from dlopt.models.admission.feasibility import FeasibilityTest
 from dlopt.models.admission.fixed_sequence_lp import (
     UnsizedChunk,
@@ -22,6 +21,7 @@ from dlopt.models.admission.fixed_sequence_lp import (
 from dlopt.models.admission.methods import bound_fluid, bound_window, exact_plan, feasible_queue
 from dlopt.models.admission.scaled_instance import ScaledInstance
 from dlopt.models.admission.search import AdmissionSearch
+from dlopt.models.admission.sequence_search import SequenceSearch
 from dlopt.models.admission.sequencing_milp import SequencingMilp
 from dlopt.models.common.stream_bounds import UpperBound
 from dlopt.problems.admission import Commitment, Decision, Solution, objective, violations
@@ -42,7 +42,7 @@ def nothing_is_small(monkeypatch):
     monkeypatch.setattr(feasibility, "SMALL_CHUNKS", 0)
     monkeypatch.setattr(feasibility, "SMALL_CHUNKS_TWO_NODES", 0)
     for module in (feasibility, search):
-        monkeypatch.setattr(module, "CPSAT_EFFORT", 0.3)
+        monkeypatch.setattr(module, "EFFORT", 300)
 
 
 def test_through_the_one_door():
@@ -178,12 +178,9 @@ def test_floats_at_a_tight_deadline():
 
 
 @pytest.mark.usefixtures("nothing_is_small")
-def test_floats_have_no_common_measure_and_are_rounded_to_quanta():
+def test_floats_without_a_common_measure():
     loads = 2.200000000001, 1.100000000003, 1.700000000007
     instance = stream(2, 1.0, 1.5, *zip((0.0, 0.3, 0.4), loads, (6.1, 4.2, 5.0), strict=True))
-    scaled = ScaledInstance.from_instance(instance)
-    coarse, fine = load_quanta(scaled)
-    assert coarse == 5 * fine == sum(task.load for task in scaled.tasks) / 3 / 24
     assert exact_plan(instance).value == exact_plan(instance).bound
 
 
@@ -254,10 +251,10 @@ def test_a_plan_beyond_its_bound_is_an_error_in_fractions_and_not_in_floats(monk
 
 @pytest.mark.usefixtures("nothing_is_small")
 def test_limits_in_every_step_of_the_question(monkeypatch):
-    """A queue that is not decided by flows, by its deadlines, nor by CP-SAT."""
+    """A queue that is not decided by flows, by its deadlines, nor by local search."""
     instance = stream(2, 1, 2, (0, 2, 4), (0, 3, 8), (0, 1, 4))
     scaled = ScaledInstance.from_instance(instance).restricted_to(range(3))
-    monkeypatch.setattr(feasibility, "CPSAT_EFFORT", 0.0)
+    monkeypatch.setattr(feasibility, "EFFORT", 0)
     question = FeasibilityTest(scaled, 1, Limits(), 0)
     assert question.decide(relax=False, explain=True).status is Status.INFEASIBLE
     stopped = FeasibilityTest(scaled, 1, Limits(work=1), 0).decide(relax=False)
@@ -295,7 +292,7 @@ def test_what_the_bound_of_the_lateness_says(status, bound, verdict, monkeypatch
 
 def test_a_milp_without_a_solution_leaves_the_incumbent(monkeypatch):
     monkeypatch.setattr(SequencingMilp, "solve", ending(Status.LIMIT, None))
-    monkeypatch.setattr(search.AdmissionSearch, "solve_discretised", lambda self: None)
+    monkeypatch.setattr(search.AdmissionSearch, "search_sequences", lambda self, effort: None)
     found = exact_plan(HARD)
     assert (found.status, found.value, found.bound) == (Status.FEASIBLE, 0, 4)
     assert found.reason.startswith("gap not closed")
@@ -310,44 +307,6 @@ def test_the_feasibility_test_runs_out_of_time_between_its_steps(monkeypatch):
     question.budget.stop = 0.0
     assert question.decide().status is Status.LIMIT
     assert question.decide(relax=False).status is Status.LIMIT
-
-
-def test_the_discretised_model_finds_nothing_without_effort():
-    scaled = ScaledInstance.from_instance(GAP)
-    coarse, _ = load_quanta(scaled)
-    model = DiscretisedModel(scaled, 1, coarse).maximise_weight(Fraction(1))
-    assert model.solve(Limits(), 0, 0.0) is None
-
-
-def test_the_discretised_model_numbers_the_chunks_of_a_node():
-    instance = stream(2, 1, 1, (0, 3, Fraction(25, 7)), (0, 1, 9), now=0)
-    scaled = ScaledInstance.from_instance(instance)
-    found = (
-        DiscretisedModel(scaled, 2, load_quanta(scaled)[0])
-        .maximise_weight(Fraction(2))
-        .solve(Limits(), 0, 20)
-    )
-    assert found is not None
-    assert set(found.accepted) == {0, 1}
-    assert schedule_sequence(scaled, found.sequence, found.accepted, Limits(), 0) is not None
-
-
-def test_discretised_nodes_that_take_no_time_to_send_to():
-    scaled = ScaledInstance.from_instance(stream(2, (0, 2), (3, 2), (0, 2, 6), (1, 1, 4)))
-    model = DiscretisedModel(scaled, 1, load_quanta(scaled)[0]).maximise_weight(Fraction(2))
-    assert {chunk.chunk.node for chunk in model.chunks} == {0, 1}
-    assert len(model.port_intervals) == 2
-    assert model.solve(Limits(), 0, 5) is not None
-
-
-def test_ticks_that_are_too_short_are_rounded(monkeypatch):
-    instance = stream(2, 1, 1, (0, Fraction(10007, 10009), 3), (0, Fraction(1, 3), 4))
-    scaled = ScaledInstance.from_instance(instance)
-    monkeypatch.setattr(cpsat, "MAX_HORIZON_TICKS", 2**10)
-    coarse, _ = load_quanta(scaled)
-    found = DiscretisedModel(scaled, 1, coarse).maximise_weight(Fraction(2)).solve(Limits(), 0, 5)
-    assert found is not None
-    assert schedule_sequence(scaled, found.sequence, found.accepted, Limits(), 0) is not None
 
 
 def test_a_sequence_that_is_not_solved_or_late_has_no_schedule():
@@ -375,12 +334,15 @@ def test_a_sequence_must_be_better_and_complete(monkeypatch):
 
     def answer(*_):
         values.append(player.value)
-        chunks, accepted = next(offered)
-        return SimpleNamespace(sequence=[UnsizedChunk(*one) for one in chunks], accepted=accepted)
+        chunks, accepted = next(offered, (None, None))
+        if chunks is None:
+            return None
+        chunks = [UnsizedChunk(*one) for one in chunks]
+        return SimpleNamespace(loaded_chunks=chunks, tasks=accepted)
 
-    monkeypatch.setattr(DiscretisedModel, "solve", answer)
-    player.solve_discretised()
-    assert (*values, player.value) == (0, 0, 1, 1)
+    monkeypatch.setattr(SequenceSearch, "improve", answer)
+    player.search_sequences(None)
+    assert (*values, player.value) == (0, 0, 1, 1, 1)
     assert {chunk.task for chunk in player.plan.chunks} == {GAP.tasks[2].id}
 
 
