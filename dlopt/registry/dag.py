@@ -9,7 +9,7 @@ from dlopt.registry.method_entries import SOLVER, MethodGroup, Option, Problem
 PROBLEM = Problem(
     "dag",
     "task graphs on heterogeneous machines with communication",
-    hints=("heft", "peft", "cpop", "b-level", "dynamic-t-level", "deadline-list"),
+    hints=("heft", "peft", "cpop", "b-level", "dynamic-t-level", "deadline-list", "list-plus"),
     certified="dlopt.problems.dag.certified_program:proven_value",
 )
 

@@ -30,7 +30,7 @@ def test_exact_is_no_worse_than_its_own_parts(instance, data, limited):
     best, better = solve(instance, "exact", objective=name, limits=limits), OBJECTIVES[name].better
     small = 0 if instance.exact else 1e-9
     for method in (*PARTS, *problem("dag").hints):
-        part = solve(instance, method, objective=name)
+        part = solve(instance, method, objective=name, limits=limits)
         if part.value is not None:
             assert not better(part.value, best.value) or near(part.value, best.value, small)
         if part.bound is not None:
