@@ -41,8 +41,9 @@ MAX_STEPS = 1_000_000
 `dlopt.heuristics.dag.list_search.steps_per_move`."""
 MIN_MOVES = 20
 """Moves without a limit, at least."""
-COMPILATION_THRESHOLD = 300_000
-"""Steps from which loading the compiler pays off; chosen by hand."""
+COMPILATION_THRESHOLD = 3_000_000
+"""Steps, some three seconds in the interpreter, from which compiled code is loaded: that takes one,
+and twenty where it has never been used. Chosen by hand; without a limit there are fewer steps."""
 COMPILED_MODULE = "dlopt.heuristics.dag.list_passes_numba"
 TIME_SHARE = 0.96
 """Share of a time limit for the search; the rest is for the exact schedule. Chosen by hand."""
