@@ -110,8 +110,8 @@ _PRICED = replace(_STREAM, module="dlopt.heuristics.admission.priced").entry(
             "base",
             "str",
             "",
-            "base algorithm, such as edf-iit-2; by default edf-opr-an or edf-iit-2, by what more "
-            "nodes cost",
+            "base algorithm, such as edf-opr-an; by default edf-iit-2, and for each task on the "
+            "fewest or on all nodes where all take hardly more time than one",
         ),
     ),
 )

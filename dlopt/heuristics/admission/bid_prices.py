@@ -29,6 +29,9 @@ exceeds its own, ``sum_i w_i (a - s_i) / T / (1 + rho) > w``, over the requests 
 unit of weight. Where sizes differ by orders of magnitude, as in logs, this decides: a large job
 blocks hundreds of small ones. Where a task is given all nodes, the same holds for them.
 
+By the same estimate a task is given all nodes or the fewest, where both take much the same time
+(`BidPrices.blocks_less_on_fewest`).
+
 References: Talluri and van Ryzin, The Theory and Practice of Revenue Management, 2004, chapter 3;
 Agrawal, Wang and Ye, A dynamic near-optimal algorithm for online linear programming, Operations
 Research 62, 2014. Kleinrock, Queueing Systems 1, 1975, section 3.6 (loss systems).
@@ -38,7 +41,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -136,6 +139,11 @@ class BidPrices:
     def __init__(self) -> None:
         self._forecast: deque[ForecastTask] = deque()
         self._horizon: Number | None = None
+        self.on_fewest: frozenset[int] = frozenset()
+        """Numbers of the tasks that are given the fewest nodes instead of all.
+
+        Of those that waited at the last decision: some of them may be sent since then.
+        """
         self._sorted: tuple[list[Demand], ...] = ([], [])  # one list for each resource
 
     @property
@@ -167,6 +175,58 @@ class BidPrices:
             self._horizon = HORIZON * deadlines / count if deadlines else 0
         return self._horizon
 
+    @property
+    def mean_node_share(self) -> Number:
+        """The share of all nodes with which tasks take as long as their deadlines, on average."""
+        node_time = sum(task.times.nodes for task in self._forecast)
+        deadlines = sum(task.deadline for task in self._forecast)
+        return min(node_time / deadlines, Fraction(1)) if deadlines else Fraction(0)
+
+    def blocks_less_on_fewest(self, task: ForecastTask) -> bool:
+        """Tell whether a task blocks less weight on the fewest nodes than on all.
+
+        On all nodes it blocks whatever cannot wait until it ends. On the fewest it holds the share
+        ``u`` of them until its deadline, and blocks of that what needs more than the others: the
+        share ``1 - u``, less what all tasks that take less for their weights ask for.
+
+        Parameters
+        ----------
+        task : ForecastTask
+            One that arrives, with what it takes on all nodes.
+
+        Examples
+        --------
+        Each unit of time a task arrives that needs an eighth of the nodes, and can wait for 7/8.
+        One for which all nodes work for 4 units blocks three of them. If it is due after 8, half
+        of the nodes suffice for it, and the others for them:
+
+        >>> prices = BidPrices()
+        >>> for number in range(50):
+        ...     times = ResourceTimes(0, Fraction(1, 8))
+        ...     prices.observe(ForecastTask(Fraction(number), 1, times))
+        >>> for deadline in (4, 8):
+        ...     task = ForecastTask(Fraction(50), deadline, ResourceTimes(0, 4))
+        ...     print(prices.blocks_less_on_fewest(task))
+        False
+        True
+        """
+        time, hold, arrived = task.times.nodes, task.deadline, len(self._forecast)
+        if not arrived or hold <= time:
+            return False
+        mean = sum(one.deadline for one in self._forecast) / arrived
+        span = max(task.arrival - self._forecast[0].arrival, mean)
+        if not span:
+            return False
+        demands = self._sorted[1]
+        own = per_weight(time, task.weight)
+        smaller = sum(one.time for one in demands[: bisect_left(demands, (own,))])
+        free = 1 - time / hold - smaller / span
+        on_all, load = blocked(demands, time)
+        on_fewest, other_load = blocked(demands, hold, free)
+        return bool(
+            on_fewest * hold / (span * hold + other_load) < on_all * time / (span * time + load)
+        )
+
     def excess(
         self,
         required: ResourceTimes,
@@ -184,9 +244,9 @@ class BidPrices:
         required : ResourceTimes
             By which the plan grows if the request is accepted.
         promised : ResourceTimes
-            Of what is promised and not done: of what has begun, that within the `horizon`, and all
-            of what waits. Of more than fills it, what fills it counts. For a reservation, what is
-            promised within the horizon from its start on.
+            Of what is promised and not done: all of what waits, and for how long what has begun
+            delays others, within the `horizon`. Of more than fills it, what fills it counts. For
+            a reservation, what is promised within the horizon from its start on.
         now : Number
         weight : Number, default 1
             Of the request.
@@ -265,14 +325,37 @@ def critical_time(
     return None
 
 
+def blocked(demands: Iterable[Demand], hold: Number, free: Number = 0) -> tuple[Number, Number]:
+    """Return the weight, and the load, of what is too early while a part of a resource is in use.
+
+    Both are for a forecast that arrives in a unit of time.
+
+    Parameters
+    ----------
+    demands : iterable of Demand
+    hold : Number
+        For which it is in use.
+    free : Number, default 0
+        The share of it that is left. What needs no more is not blocked.
+    """
+    lost: Number = 0
+    load: Number = 0
+    for _, needed, _, slack, value in demands:
+        if needed and 0 <= slack < hold and needed > free * (slack + needed):
+            early = hold - slack
+            lost += value * early
+            load += needed * early
+    return lost, load
+
+
 def critical_block(
-    demands: Iterable[Demand], time: Number, weight: Number, span: Number
+    demands: Sequence[Demand], time: Number, weight: Number, span: Number
 ) -> Number | None:
     """Return the time for a unit of weight above which a request blocks more than its weight.
 
     Parameters
     ----------
-    demands : iterable of Demand
+    demands : sequence of Demand
         Of the forecast, ascending.
     time : Number
         For which the request has the resource, and no other has it.
@@ -296,14 +379,6 @@ def critical_block(
     >>> [6 > critical_block(demands, 6, weight, 100) * weight for weight in (4, 5)]
     [True, False]
     """
-    lost: Number = 0
-    load: Number = 0
-    own = per_weight(time, weight)
-    for weighted, needed, _, slack, value in demands:
-        if weighted >= own:
-            break
-        if needed and 0 <= slack < time:
-            early = time - slack
-            lost += value * early
-            load += needed * early
+    own = (per_weight(time, weight),)
+    lost, load = blocked(demands[: bisect_left(demands, own)], time)
     return (span * time + load) / lost if lost else None

@@ -232,12 +232,44 @@ class EdfIit2Planner:
         self, nodes: ReadyTimes, not_before: Number, load: Number, deadline: Number
     ) -> Placement | DeadlineMiss:
         """Return the placement that ends first, on all useful nodes."""
+        if self.costs.chi and not self.costs.theta_cm:
+            return self._earliest_of_groups(nodes, not_before, load, deadline)
         ready = nodes.ready()
         end, loads = edf_iit_2.minimum_completion(self.cluster, ready, load)
         if end > deadline:
             return DeadlineMiss(end - deadline, "time")
         sent = end - self.costs.theta_cp - self.costs.chi * loads[-1]
         return Placement(len(loads), not_before, ready[0], sent, end)
+
+    def _earliest_of_groups(
+        self, nodes: ReadyTimes, not_before: Number, load: Number, deadline: Number
+    ) -> Placement | DeadlineMiss:
+        """Return the same where every node that is ready before the completion gets a load.
+
+        A node that is ready later would only delay the others, so that it is left out.
+        """
+        work, used = load * self._unit, len(nodes.times)
+        self._powers.extend_to(max(nodes.counts))
+        while True:
+            groups = [
+                (instant, count, True)
+                for instant, count in zip(nodes.times[:used], nodes.counts, strict=False)
+            ]
+            base = slope = 0 * work
+            for instant, count, _ in groups:
+                slope += self._powers.sums[count]
+                base -= instant * self._powers.sums[count]
+            last_power = self._powers.powers[groups[-1][1] - 1]
+            last = (-groups[-1][0] * last_power, last_power)
+            end, last_share = self._completion(groups, work, base, slope, last)
+            useful = bisect_left(nodes.times, end - self._overhead, 1, used)
+            if useful == used:
+                break
+            used = useful
+        if end > deadline:
+            return DeadlineMiss(end - deadline, "time")
+        sent = end - self.costs.theta_cp - self.costs.chi * last_share / self._unit
+        return Placement(sum(nodes.counts[:used]), not_before, nodes.times[0], sent, end)
 
     def loads(self, load: Number, ready: list[Number], placement: Placement) -> list[Number]:
         """Return the load of each node, in the order of transmission."""

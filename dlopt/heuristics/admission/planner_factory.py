@@ -20,6 +20,7 @@ from dlopt.heuristics.admission.fast.algorithm_names import (
 from dlopt.heuristics.admission.fast.hybrid import HybridPlanner
 from dlopt.heuristics.admission.fast.hybrid_literal import LiteralHybridPlanner
 from dlopt.heuristics.admission.fast.planner import FastPlanner
+from dlopt.heuristics.admission.node_choosing_queue import NodeChoosingQueue
 from dlopt.heuristics.admission.priced_algorithm import PRICED, PricedAlgorithm
 from dlopt.heuristics.admission.priced_queue import PricedQueue
 from dlopt.heuristics.admission.queue import PlannedQueue
@@ -151,6 +152,8 @@ def make_planner(
     if isinstance(policy, PricedAlgorithm):
         base = policy.chosen(costs, len(ready))
         prices = BidPrices() if prices is None else prices
+        if base is None:
+            return NodeChoosingQueue(prices, costs, ready, channel)
         return PricedQueue(prices, base, costs, ready, channel)
     if isinstance(policy, Algorithm):
         return PlannedQueue(policy, costs, ready, channel)

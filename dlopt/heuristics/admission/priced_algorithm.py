@@ -16,7 +16,6 @@ MOST_NODE_TIME = Fraction(5, 4)
 """Node time on all nodes, per node time on one node, up to which ``priced`` uses all nodes.
 Measured on figures 4.6 to 4.12 of Mamat 2011 (docs/better.md)."""
 
-_ALL_NODES = Algorithm("edf", "opr", "an")
 _FEWEST_NODES = Algorithm("edf", "iit", "mn")
 
 
@@ -27,9 +26,9 @@ class PricedAlgorithm:
     Parameters
     ----------
     base : Algorithm, optional
-        Whose admission test decides in the end. By default it is chosen for the cluster, by what
-        more nodes cost: ``edf-opr-an`` if all nodes take no more time of the channel than one,
-        and hardly more node time (`MOST_NODE_TIME`); ``edf-iit-2`` otherwise.
+        Whose admission test decides in the end. By default ``edf-iit-2``; but if all nodes take no
+        more time of the channel than one, and hardly more node time (`MOST_NODE_TIME`), each task
+        gets all nodes or the fewest (`dlopt.heuristics.admission.node_choosing_queue`).
 
     Raises
     ------
@@ -41,8 +40,8 @@ class PricedAlgorithm:
     >>> PricedAlgorithm.parse("priced-mwf-opr-mn").base.name
     'mwf-opr-mn'
     >>> priced = PricedAlgorithm.parse("priced")
-    >>> priced.chosen((1, 1000, 0, 0), 256).name, priced.chosen((1, 1000, 500, 500), 256).name
-    ('edf-opr-an', 'edf-iit-2')
+    >>> priced.chosen((1, 1000, 0, 0), 256), priced.chosen((1, 1000, 500, 500), 256).name
+    (None, 'edf-iit-2')
     """
 
     base: Algorithm | None = None
@@ -79,8 +78,8 @@ class PricedAlgorithm:
         """The order in which tasks are planned."""
         return "edf" if self.base is None else self.base.order
 
-    def chosen(self, costs: tuple[Number, ...], nodes: int) -> Algorithm:
-        """Return the algorithm for a cluster.
+    def chosen(self, costs: tuple[Number, ...], nodes: int) -> Algorithm | None:
+        """Return the base for a cluster, or None if nodes are chosen for each task.
 
         Parameters
         ----------
@@ -95,4 +94,4 @@ class PricedAlgorithm:
             return _FEWEST_NODES
         rule = OptimalPartition(*costs)
         node_time = nodes * rule.execution_time(1, nodes)
-        return _ALL_NODES if node_time <= MOST_NODE_TIME * (tau + chi) else _FEWEST_NODES
+        return None if node_time <= MOST_NODE_TIME * (tau + chi) else _FEWEST_NODES

@@ -13,6 +13,8 @@ alone.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from math import ceil
 
 from dlopt.arithmetic import Number
 from dlopt.heuristics.admission.algorithm_names import Algorithm
@@ -84,9 +86,7 @@ class PricedQueue(PlannedQueue):
     def try_admit(self, new: QueuedTask) -> Rejection | None:
         """Accept a task that arrives now, or return why not; in either case forecast with it."""
         refused = super().try_admit(new)
-        times = self._times_alone(new)
-        relative = new.deadline - new.arrival
-        self.prices.observe(ForecastTask(new.arrival, relative, times, new.weight))
+        self.prices.observe(self._forecast_task(new))
         return refused
 
     def _replan(
@@ -96,16 +96,23 @@ class PricedQueue(PlannedQueue):
         found = super()._replan(new)
         if isinstance(found, Rejection):
             return found
-        horizon = self.prices.horizon
-        if not horizon:
+        if not self.prices.horizon:
             return found
         at, plan, _ = found
         before, after = self._times_of(self.waiting[at:]), self._times_of(plan)
         required = ResourceTimes(after.channel - before.channel, after.nodes - before.nodes)
-        promised = self._promised(new.arrival, horizon)
-        all_nodes = self.algorithm.assignment == "an"
+        promised, all_nodes = self._promised(new.arrival), self._has_all_nodes(new)
         over = self.prices.excess(required, promised, new.arrival, new.weight, all_nodes=all_nodes)
         return found if over is None else Rejection(new, DeadlineMiss(over, "price"))
+
+    def _has_all_nodes(self, task: QueuedTask) -> bool:
+        """Tell whether a task is given all nodes."""
+        return self.algorithm.assignment == "an"
+
+    def _forecast_task(self, task: QueuedTask) -> ForecastTask:
+        """Return a task that arrives as the forecast has it."""
+        relative, times = task.deadline - task.arrival, self._times_alone(task)
+        return ForecastTask(task.arrival, relative, times, task.weight)
 
     def _times_alone(self, task: QueuedTask) -> ResourceTimes:
         """Return what a task takes on an idle cluster."""
@@ -119,21 +126,27 @@ class PricedQueue(PlannedQueue):
     def _times_of(self, plan: Iterable[PlannedTask]) -> ResourceTimes:
         """Return what planned tasks take."""
         channel: Number = 0
-        nodes: Number = 0
+        nodes: Number = Fraction(0)  # an integer, divided, would be a float
         for _, place in plan:
             channel += place.sent - place.start
             nodes += (place.end - place.start) * place.nodes
         return ResourceTimes(channel, nodes / self._nodes)
 
-    def _promised(self, now: Number, horizon: Number) -> ResourceTimes:
-        """Return what is promised and not done at an instant; of what has begun, within a time."""
-        begun = self._started_count(now)
-        free = self._nodes_before(begun)
+    def _promised(self, now: Number) -> ResourceTimes:
+        """Return what waits, and for how long what has begun delays a task that comes.
+
+        If tasks need few nodes, it does so until a few are free; if they need all, with all that it
+        still has to do. In between it is the mean, weighted by the share that they need.
+        """
+        begun, share = self._started_count(now), self.prices.mean_node_share
+        free, horizon = self._nodes_before(begun), self.prices.horizon
         waiting = self._times_of(self.waiting[begun:])
+        channel = max(free.channel - now, 0)
+        delay = max(free.nth(max(ceil(share * self._nodes), 1)) - now, 0)
         busy = sum(
             min(instant - now, horizon) * count
             for instant, count in zip(free.times, free.counts, strict=True)
             if instant > now
         )
-        channel = max(free.channel - now, 0)
-        return ResourceTimes(waiting.channel + channel, waiting.nodes + busy / self._nodes)
+        nodes = (1 - share) * delay + share / self._nodes * busy
+        return ResourceTimes(waiting.channel + channel, waiting.nodes + nodes)

@@ -78,6 +78,9 @@ class SavableBook(SavableStream[Snapshot]):
             for option, name in (("tie_break", "events"), ("threshold", "threshold")):
                 if hasattr(self.algorithm, name):
                     data[option] = getattr(self.algorithm, name)
+            chosen = frozenset() if self._prices is None else self._prices.on_fewest
+            if not chosen.isdisjoint(self._numbers.values()):
+                data["on_fewest"] = sorted(chosen.intersection(self._numbers.values()))
             return data | self._plain_forecast()
 
     @classmethod
@@ -96,6 +99,8 @@ class SavableBook(SavableStream[Snapshot]):
     def _fill(self, saved: Snapshot) -> None:
         self._fill_stream(saved)
         self._fill_forecast(saved.forecast)
+        if self._prices is not None:
+            self._prices.on_fewest = frozenset(saved.on_fewest)
         content, nodes = saved_content(saved.planner, self._cast), saved.planner.nodes
         self._nodes = None if nodes == tuple(range(len(nodes))) else nodes
         self.planner = self._planner_of(content)

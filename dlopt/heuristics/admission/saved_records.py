@@ -203,6 +203,9 @@ class Snapshot(StreamSnapshot):
         Options of the algorithm, where it has them.
     forecast : tuple of SavedForecastTask
         Of an algorithm with bid prices, in the order of the decisions.
+    on_fewest : tuple of int
+        Numbers of the tasks that are planned on the fewest nodes, of those that waited at the last
+        decision, where an algorithm with bid prices chooses for each task.
 
     Notes
     -----
@@ -214,3 +217,4 @@ class Snapshot(StreamSnapshot):
     tie_break: Events | None = None
     threshold: Index | None = None
     forecast: tuple[SavedForecastTask, ...] = ()
+    on_fewest: tuple[Index, ...] = ()

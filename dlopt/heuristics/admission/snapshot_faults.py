@@ -46,7 +46,7 @@ def saved_policy(saved: Snapshot) -> Policy:
         raise NotApplicableError(f"{policy.name} has no option tie_break")
     if saved.threshold is not None and not isinstance(policy, HybridAlgorithm):
         raise NotApplicableError(f"{policy.name} has no option threshold")
-    if saved.forecast and not isinstance(policy, PricedAlgorithm):
+    if (saved.forecast or saved.on_fewest) and not isinstance(policy, PricedAlgorithm):
         raise NotApplicableError(f"{policy.name} has no forecast")
     return policy
 
@@ -225,6 +225,9 @@ def _planner_faults(saved: Snapshot, policy: Policy | None) -> Iterator[Fault]:
     yield from waiting_faults(saved, planner.waiting)
     if count and not planner.nodes:
         yield Fault("planner.waiting", count, "must be empty if there is no node")
+    for index, number in enumerate(saved.on_fewest):
+        if number not in saved.numbers:
+            yield Fault(f"on_fewest[{index}]", number, "must be the number of a decision")
     if planner.nodes and policy is not None:
         yield from _kind_faults(planner, policy)
 

@@ -16,6 +16,7 @@ A mandatory reservation is not refused for its price, and is no part of the fore
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 
 from dlopt.arithmetic import Number
 from dlopt.heuristics.admission.bid_prices import BidPrices, ForecastTask, ResourceTimes
@@ -138,4 +139,5 @@ class PricedMultiStageQueue(MultiStageQueue):
                 channel += max(min(chunk.sent, end) - max(chunk.start, now), 0)
                 nodes += max(min(chunk.end, end) - max(chunk.start, now), 0)
         waiting = self._times_of(sum(planned.task.load for planned in self.waiting[begun:]))
-        return ResourceTimes(channel + waiting.channel, nodes / self._node_count + waiting.nodes)
+        nodes = (nodes or Fraction(0)) / self._node_count  # 0 / n would be a float
+        return ResourceTimes(channel + waiting.channel, nodes + waiting.nodes)

@@ -148,6 +148,51 @@ def test_only_the_channel_is_blocked_unless_a_task_has_all_nodes():
     assert urgent().excess(asked, IDLE, F(40), all_nodes=True) == 6 - 6 / F(120, 29)
 
 
+def weight_blocked(tasks, hold, free, span):
+    """Return the expected weight of tasks that need more than `free` of the nodes, and too early.
+
+    What of it the nodes would serve is left out, by Erlang's loss formula.
+    """
+    early = [
+        (weight, needed, (hold - (deadline - needed)) / span)
+        for deadline, needed, weight in tasks
+        if needed > free * deadline and 0 <= deadline - needed < hold
+    ]
+    load = sum(needed * count for _, needed, count in early) / hold
+    return sum(weight * count for weight, _, count in early) / (1 + load)
+
+
+@given(
+    tasks=st.lists(
+        st.tuples(st.integers(1, 12), st.integers(1, 9), st.integers(1, 3)), min_size=1, max_size=20
+    ),
+    task=st.tuples(st.integers(1, 20), st.integers(1, 9), st.integers(1, 3)),
+    since=st.integers(0, 40),
+)
+def test_a_task_blocks_what_needs_more_nodes_than_are_left(tasks, task, since):
+    """On all nodes that is whatever cannot wait; on the fewest only what does not fit beside it."""
+    prices = BidPrices()
+    for deadline, needed, weight in tasks:
+        times = ResourceTimes(F(0), F(needed))
+        prices.observe(ForecastTask(F(0), F(deadline), times, F(weight)))
+    deadline, needed, weight = task
+    asked = ForecastTask(F(since), F(deadline), ResourceTimes(F(0), F(needed)), F(weight))
+    span = max(F(since), F(sum(one for one, _, _ in tasks), len(tasks)))
+    smaller = sum(other for _, other, of in tasks if F(other, of) < F(needed, weight))
+    free = 1 - F(needed, deadline) - smaller / span
+    on_all = weight_blocked(tasks, F(needed), 0, span)
+    on_fewest = weight_blocked(tasks, F(deadline), free, span)
+    less = needed < deadline and on_fewest < on_all
+    assert prices.blocks_less_on_fewest(asked) is less
+
+
+def test_the_mean_share_of_nodes_that_tasks_need():
+    assert BidPrices().mean_node_share == 0
+    assert forecast(channel=(1, 3) * 10, nodes=(1, 3) * 10).mean_node_share == F(1, 5)
+    assert forecast(channel=(1, 3), nodes=(20, 30)).mean_node_share == 1
+    assert forecast(channel=(1,), nodes=(1,), deadline=0).mean_node_share == 0
+
+
 @pytest.mark.parametrize(
     "other",
     [

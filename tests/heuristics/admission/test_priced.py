@@ -54,70 +54,6 @@ def test_the_base_decides_unless_the_price_is_too_high(stream, base):
     assert violations(stream.instance, priced.plan()) == ()
 
 
-def used(places, now):
-    """Return the channel and the node time that placements take from an instant on."""
-    channel = sum(max(place.sent - max(place.start, now), 0) for _, place in places)
-    return channel, sum(
-        place.nodes * max(place.end - max(place.start, now), 0) for _, place in places
-    )
-
-
-def is_affordable(seen, promised, required, now, *, exclusive):
-    """Return what the prices of one resource decide, from their definition.
-
-    A task is rejected if the tasks that take less exceed the capacity that is left, or if more of
-    them than one are expected to be late while the task has the resource for itself.
-    """
-    if len(seen) < 10:
-        return True
-    mean = sum(deadline for _, deadline, _, _ in seen) / len(seen)
-    span, horizon = max(now - seen[0][0], mean), F(4, 5) * mean
-    left = span * (F(7, 5) - min(promised, horizon) / horizon)
-    less = [(time, slack) for _, _, time, slack in seen if time < required]
-    late = [(time, (required - slack) / span) for time, slack in less if 0 <= slack < required]
-    load = sum(time * expected for time, expected in late) / required if late else 0
-    blocked = sum(expected for _, expected in late) / (1 + load)
-    return sum(time for time, _ in less) <= left and not (exclusive and blocked > 1)
-
-
-@pytest.mark.parametrize("base", ["edf-opr-mn", "fifo-epr-an", "mwf-opr-mn"])
-def test_prices_are_those_of_a_simple_computation(base):
-    """Twins: an engine with prices, and one without that is asked what its plan would be."""
-    stream = random_stream(3, nodes=4, tasks=40, number=exact, setup=True, load=3)
-    priced, inner = stream.engine(f"priced-{base}"), stream.engine(base)
-    nodes, seen = stream.cluster.nodes, ([], [])
-    for task in stream.tasks:
-        now, trial, alone = task.arrival, copy.deepcopy(inner), Admission(stream.cluster, base)
-        decision = priced.submit(task)
-        if trial.submit(task).accepted:
-            before, after = used(inner.placements(), now), used(trial.placements(), now)
-            share = [
-                (b / F(d), (a - b) / F(d))
-                for b, a, d in zip(before, after, (1, nodes), strict=True)
-            ]
-            fits = all(
-                is_affordable(one, *of, now, exclusive=whole)
-                for one, of, whole in zip(seen, share, (True, base.endswith("an")), strict=True)
-            )
-            assert decision.accepted is fits
-            inner = trial if fits else inner
-        else:
-            assert not decision.accepted
-        known = alone.submit(replace(task, arrival=0)).accepted
-        place = alone.placements() if known else [(None, widest(priced, task))]
-        times = [time / F(count) for time, count in zip(used(place, 0), (1, nodes), strict=True)]
-        for one, time in zip(seen, times, strict=True):
-            one.append((now, task.deadline, time, task.deadline - max(times)))
-    reasons = [decision.of for decision in priced.decisions]
-    assert min(map(reasons.count, ("price", "time", None))) >= 2
-
-
-def widest(engine, task):
-    """Return the placement of a task on all nodes that help, if its deadline cannot be met."""
-    planner = engine.planner.task_planner
-    return planner.placement_on(planner.work(F(task.load)).most, F(0), F(task.load))
-
-
 @pytest.mark.property
 @few
 @given(stream=streams(tasks=24), base=st.sampled_from(BASES), data=st.data())
@@ -232,14 +168,14 @@ def test_prices_follow_a_load_that_changes():
 
 @pytest.mark.parametrize("base", ["edf-iit-2", "mwf-opr-mn", "mcdf"])
 def test_a_long_task_does_not_reject_all_others(base):
-    """It takes a node for a hundred times as long as small ones may wait: they use the others."""
+    """It takes a node for 150 times as long as small ones may wait: they use the others."""
     head = Admission(Cluster(4, tau=0, chi=1), f"priced-{base}")
-    loads = [F(3, 10), F(9, 10)]
-    small = [Task(f"small-{i}", F(i, 4), loads[i % 2], 2) for i in range(60)]
+    loads = [F(2, 5), F(6, 5)]
+    small = [Task(f"small-{i}", F(i, 4), loads[i % 2], 2) for i in range(160)]
     for task in small[:20]:
         assert head.submit(task).accepted
-    assert head.submit(Task("long", 5, 100, 110)).accepted
-    assert all(head.submit(task).accepted for task in small[20:])
+    assert head.submit(Task("long", 5, 300, 310)).accepted
+    assert not any(head.submit(task).of == "price" for task in small[20:])
 
 
 @pytest.mark.parametrize("count", [2, 9, 40])
@@ -254,14 +190,14 @@ def test_no_algorithm_has_a_competitive_ratio(name, count):
 
 
 def test_the_base_is_chosen_for_the_cluster():
-    """All nodes if they take hardly more time than one; the fewest if each takes more."""
+    """For each task if all nodes take hardly more time than one; the fewest if they take more."""
     priced = PricedAlgorithm()
-    assert priced.chosen((1, 1000, 0, 0), 256).name == "edf-opr-an"
+    assert priced.chosen((1, 1000, 0, 0), 256) is None
     assert priced.chosen((1, 100, 0, 0), 256).name == "edf-iit-2"
     assert priced.chosen((1, 1000, 1, 0), 256).name == "edf-iit-2"
     assert priced.chosen((1, 1000, 0, 1), 256).name == "edf-iit-2"
     assert priced.chosen((1, 0, 0, 0), 2).name == "edf-iit-2"
-    assert priced.chosen((0, 1, 0, 0), 9).name == "edf-opr-an"
+    assert priced.chosen((0, 1, 0, 0), 9) is None
     assert PricedAlgorithm(parse("mcdf")).chosen((1, 1, 0, 0), 2).name == "mcdf"
 
 

@@ -36,6 +36,15 @@ SMALL_AND_LARGE = tuple(
 )
 
 
+def test_prices_of_exact_numbers_are_exact(monkeypatch):
+    asked = []
+    monkeypatch.setattr(BidPrices, "excess", lambda prices, *given, **_: asked.extend(given[:2]))
+    head = MultiStage(Cluster(3, tau=1, chi=4), PRICED)
+    for number in range(12):
+        head.submit(Task(f"t{number}", 5 * number, F(1, 3), 9))
+    assert asked and {type(time) for times in asked for time in times} == {Fraction}
+
+
 def at_start(instance, algorithm, **options):
     state = {"ready_times": instance.ready_times, "channel_ready": instance.channel_ready}
     return MultiStage(instance.cluster, algorithm, **state, **options)

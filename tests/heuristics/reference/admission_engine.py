@@ -17,11 +17,13 @@ from dlopt.heuristics.admission.fast.hybrid import HybridPlanner
 from dlopt.heuristics.admission.fast.planner import FastPlanner
 from dlopt.heuristics.admission.fast.schedulability_tests import rejection_if_overloaded
 from dlopt.heuristics.admission.fast.supply_bound import SupplyBound
+from dlopt.heuristics.admission.node_choosing_queue import FEWEST_NODES, NodeChoosingQueue
 from dlopt.heuristics.admission.planner_factory import make_planner
 from dlopt.heuristics.admission.priced_algorithm import PricedAlgorithm
 from dlopt.heuristics.admission.priced_queue import PricedQueue
 from dlopt.heuristics.admission.queue import PlannedQueue
 from dlopt.heuristics.admission.ready_times import ReadyTimes
+from dlopt.heuristics.admission.records import Rejection
 from tests.heuristics.reference.admission_planner import (
     ReferenceEdfIit2Planner,
     ReferenceOprEprPlanner,
@@ -45,10 +47,13 @@ class PlansAllAgain:
 
     def __init__(self, *arguments):
         super().__init__(*arguments)
-        algorithm, costs, ready, channel = arguments[-4:]
-        self.reference_planner = PLANNERS[algorithm.partition](algorithm, costs, len(ready))
+        *_, costs, ready, channel = arguments
+        self.reference_planner = self._reference(self.algorithm, costs, len(ready))
         self.committed_state = ReferenceReadyTimes(ready, channel)
         self._replan_all = True
+
+    def _reference(self, algorithm, costs, nodes):
+        return PLANNERS[algorithm.partition](algorithm, costs, nodes)
 
     def _ordered(self, tasks, now):
         tasks = sorted(tasks)
@@ -75,6 +80,22 @@ class ReferenceQueue(PlansAllAgain, PlannedQueue):
 
 class ReferencePricedQueue(PlansAllAgain, PricedQueue):
     """The reference for `PricedQueue`."""
+
+
+class ReferenceNodeChoosingQueue(PlansAllAgain, NodeChoosingQueue):
+    """The reference for `NodeChoosingQueue`."""
+
+    def _plan_tasks(self, nodes, tasks, now, count, checkpoints):
+        state = ReferenceReadyTimes(nodes.ready(), nodes.channel)
+        fewest = self._reference(FEWEST_NODES, self._costs, len(state.times))
+        plan = []
+        for task in tasks:
+            planner = self.reference_planner if self._has_all_nodes(task) else fewest
+            found = plan_in_order(planner, state, [task], now, channel=True)
+            if isinstance(found, Rejection):
+                return found
+            plan += found
+        return plan
 
 
 class LinearTest(SortedTaskQueue):
@@ -137,6 +158,8 @@ def reference_planner(policy, costs, ready, channel, now, *, prices=None, restor
     """Return the reference for the planner of an algorithm; the planner itself if there is none."""
     if isinstance(policy, PricedAlgorithm):
         base, prices = policy.chosen(costs, len(ready)), prices or BidPrices()
+        if base is None:
+            return ReferenceNodeChoosingQueue(prices, costs, ready, channel)
         return ReferencePricedQueue(prices, base, costs, ready, channel)
     if isinstance(policy, Algorithm):
         return ReferenceQueue(policy, costs, ready, channel)
