@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from dlopt.arithmetic import exact
-from dlopt.problems.earliest_schedule import by_ready_time, earliest_plan, number_field
+from dlopt.arithmetic import exact, least
+from dlopt.problems.earliest_schedule import (
+    by_ready_time,
+    earliest_plan,
+    last_result,
+    number_field,
+)
 from dlopt.problems.iit.data import Instance, Solution
 
 BISECTION_STEPS = 40
@@ -71,3 +76,18 @@ def fill_nodes_in_ready_order(instance: Instance, max_nodes: int) -> Solution:
     factor = exact(instance.load) / sum(loads)  # at most 1 but for rounding: nothing ends later
     cast = number_field(instance)
     return earliest_plan(instance, order, [cast(load * factor) for load in loads])
+
+
+def best_single_node(instance: Instance) -> Solution:
+    """Return the schedule on the node that alone ends first.
+
+    Examples
+    --------
+    >>> from dlopt.problems.cluster import Cluster
+    >>> instance = Instance(Cluster(2, tau=1, chi=(5, 2)), (0, 1), load=3)
+    >>> [chunk.node for chunk in best_single_node(instance).chunks]
+    [1]
+    """
+    nodes, ready = range(instance.cluster.nodes), instance.ready_times
+    candidates = [ready.index(least(ready))] if instance.cluster.identical else nodes
+    return min((earliest_plan(instance, [i], [instance.load]) for i in candidates), key=last_result)

@@ -92,13 +92,14 @@ class SequencingMilp:
         self.nodes = [i for i in self.nodes if self._max_load(i) >= least] or self.nodes
         self.off_port = [i for i in self.nodes if not (self.theta_cm or self.tau[i])]
         self.nodes = [i for i in self.nodes if i not in set(self.off_port)]
-        self.positions = range(min(max_nodes, len(self.nodes)) * installments)
-        binaries = len(self.nodes) * len(self.positions)
+        positions = min(max_nodes, len(self.nodes)) * installments
+        binaries = len(self.nodes) * positions
         if binaries > MAX_BINARIES:
             raise NotApplicableError(
                 f"sequencing model too large: {len(self.nodes)} nodes with {installments} chunks "
                 f"each need {binaries} binaries"
             )
+        self.positions = range(positions)
         self.problem = pulp.LpProblem("order", pulp.LpMinimize)
         pairs = [(i, p) for i in self.nodes for p in self.positions]
         self.assigned = {
