@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from dlopt.arithmetic import ROUNDING, SOLVER, exact, shown
+from dlopt.arithmetic import ROUNDING, SOLVER, Number, exact, shown
 from dlopt.backends.pulp import UNCERTIFIED, Outcome
 from dlopt.backends.time_budget import Budget
 from dlopt.errors import SolverError
@@ -13,9 +13,12 @@ from dlopt.models.common.objective_levels import bound_reason
 from dlopt.models.iit.all_sequences_lp import MAX_NODES, minimise_over_sequences
 from dlopt.models.iit.fixed_sequence_lp import CompletionResult, FixedSequenceLp
 from dlopt.models.iit.fluid_relaxation import completion_lower_bound
-from dlopt.models.iit.initial_solution import best_single_node, fill_nodes_in_ready_order
+from dlopt.models.iit.initial_solution import (
+    best_single_node,
+    fill_nodes_in_ready_order,
+    repeat_rounds,
+)
 from dlopt.models.iit.prefix_milp import PrefixMilp, PrefixSearch
-from dlopt.models.iit.repeated_rounds import repeat_rounds
 from dlopt.models.iit.scaled_instance import ScaledInstance
 from dlopt.models.iit.sequencing_milp import SequencingMilp
 from dlopt.models.iit.solutions import (
@@ -88,7 +91,7 @@ class SingleLoadSearch:
         self.bound_refuted = False
         self.proven = True
         self.fewest = 1  # nodes, as proven
-        self.relaxed_bound: Any = None  # of the fluid relaxation
+        self.relaxed_bound: Number | None = None  # of the fluid relaxation
         self.running: tuple[PrefixMilp | SequencingMilp, Outcome] | None = None
         self.plan_class: PlanClass = "single" if installments == 1 else "k"
 
@@ -169,19 +172,16 @@ class SingleLoadSearch:
     def _known_optimum(self) -> CompletionResult | None:
         """Return a schedule that attains the fluid bound, or keep both for the search."""
         try:
-            fluid = self._fluid_bound()
-            if fluid.status is Status.OPTIMAL and fluid.proven is self.instance.exact:
-                self.relaxed_bound = fluid.bound
-            self.plan = self._best_incumbent(self.instance.cluster.nodes)
-            if self.installments > 1:
-                self.plan = repeat_rounds(
-                    self.instance, self.plan, self.installments, self.budget, self.solver, self.seed
-                )
+            fluid, solver, seed = self._fluid_bound(), self.solver, self.seed
         except (TimeoutError, SolverError):
             return None
-        end = last_result(self.plan)
+        if fluid.status is Status.OPTIMAL and fluid.proven is self.instance.exact:
+            self.relaxed_bound = fluid.bound
+        plan = self._best_incumbent(self.instance.cluster.nodes)
+        plan = repeat_rounds(self.instance, plan, self.installments, self.budget, solver, seed)
+        self.plan, end = plan, last_result(plan)
         is_attained = end == self.relaxed_bound
-        return CompletionResult(self.plan, end, end, None, fluid) if is_attained else None
+        return CompletionResult(plan, end, end, None, fluid) if is_attained else None
 
     def _minimum_completion(self, max_nodes: int) -> CompletionResult:
         """Return the minimum completion on at most `max_nodes` nodes."""

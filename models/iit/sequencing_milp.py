@@ -30,7 +30,7 @@ from typing import Any
 
 import pulp
 
-from dlopt.arithmetic import Number
+from dlopt.arithmetic import Number, shown
 from dlopt.backends.pulp import Outcome, Report, Term, linear, optimise
 from dlopt.errors import NotApplicableError
 from dlopt.problems.earliest_schedule import number_field
@@ -96,8 +96,8 @@ class SequencingMilp:
         binaries = len(self.nodes) * positions
         if binaries > MAX_BINARIES:
             raise NotApplicableError(
-                f"sequencing model too large: {len(self.nodes)} nodes with {installments} chunks "
-                f"each need {binaries} binaries"
+                f"sequencing model too large: {len(self.nodes)} nodes and installments="
+                f"{shown(installments)} need {shown(binaries)} binaries"
             )
         self.positions = range(positions)
         self.problem = pulp.LpProblem("order", pulp.LpMinimize)
