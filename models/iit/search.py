@@ -255,7 +255,8 @@ class SingleLoadSearch:
             return None
 
     def _fluid_bound(self) -> Outcome:
-        return completion_lower_bound(self.instance, self.budget.left(), self.solver, self.seed)
+        limits = replace(self.budget.left(), work=None)
+        return completion_lower_bound(self.instance, limits, self.solver, self.seed)
 
     def _relaxed_incumbent_end(self, max_nodes: int) -> Any:
         """Return a completion time that `max_nodes` nodes attain, increased by a tolerance."""
@@ -264,10 +265,8 @@ class SingleLoadSearch:
 
     def _best_incumbent(self, max_nodes: int) -> Solution:
         """Return the best schedule on at most `max_nodes` nodes that is known without a solver."""
-        plans = [
-            best_single_node(self.instance),
-            fill_nodes_in_ready_order(self.instance, max_nodes),
-        ]
+        single = best_single_node(self.instance)
+        plans = [single, fill_nodes_in_ready_order(self.instance, max_nodes)]
         if self.plan is not None and count_nodes(self.plan) <= max_nodes:
             plans.append(self.plan)
         return min(plans, key=last_result)

@@ -1,6 +1,7 @@
 """Several chunks a node: rounds to start from, the fluid bound, and what is refused."""
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -17,14 +18,15 @@ from dlopt.models.iit.initial_solution import (
 from dlopt.models.iit.methods import bound_fluid, exact_plan
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.earliest_schedule import last_result
-from dlopt.problems.iit import Instance, violations
+from dlopt.problems.iit import Chunk, Instance, Solution, violations
 from dlopt.result import NO_LIMITS
 from tests import oracles_iit
 from tests.examples import share
 from tests.strategies import iit
 
-HARD = Instance(Cluster(5, tau=(1, 2, 1, 3, 2), chi=(3, 5, 4, 2, 6), theta_cm=1), (0,) * 5, 60)
-EXAMPLES = share(1 / 3)
+FEW = share(1 / 4)
+HARD = Instance(Cluster(4, tau=(1, 2, 1, 3), chi=(3, 5, 4, 2), theta_cm=1), (0,) * 4, 60)
+FLOATS = replace(HARD, ready_times=(0.5, 0.25, 0.0, 0.0), load=60.5)
 
 
 def in_rounds(instance, installments):
@@ -34,11 +36,65 @@ def in_rounds(instance, installments):
 
 
 @pytest.mark.property
-@EXAMPLES
-@given(iit(most=2, identical=None), st.integers(1, 3))
+@FEW
+@given(iit(most=2, identical=False), st.integers(1, 3))
 def test_rounds_are_schedules_of_the_class_and_never_before_the_optimum(instance, installments):
     single, rounds = in_rounds(instance, installments)
     assert violations(instance, rounds) == ()
     assert max(Counter(chunk.node for chunk in rounds.chunks).values()) <= installments
     least = oracles_iit.least_completion(instance, installments)
     assert bound_fluid(instance).bound <= least <= last_result(rounds) <= last_result(single)
+
+
+def test_rounds_end_earlier_than_one_chunk_each_and_more_rounds_earlier_still():
+    single, twice = in_rounds(HARD, 2)
+    four = in_rounds(HARD, 4)[1]
+    assert last_result(four) < last_result(twice) < last_result(single)
+    assert max(Counter(chunk.node for chunk in four.chunks).values()) > 2
+
+
+def test_set_up_costs_that_rounds_do_not_earn_leave_one_chunk_each():
+    costly = replace(HARD, cluster=replace(HARD.cluster, theta_cm=50))
+    single, rounds = in_rounds(costly, 3)
+    assert rounds == single
+
+
+@pytest.mark.parametrize("limits", [Limits(time_s=1e-9), Limits(work=1)])
+def test_only_the_time_ends_the_rounds(limits):
+    """A unit of work of a solver is a branch, of which linear programs have none."""
+    single = fill_nodes_in_ready_order(HARD, 4)
+    rounds = repeat_rounds(HARD, single, 2, Budget(limits), "HiGHS", 0)
+    assert (rounds == single) is (limits.work is None)
+
+
+def test_sequences_of_too_many_chunks_are_not_tried():
+    nodes = MAX_CHUNKS // 2 + 1
+    instance = Instance(Cluster(nodes, tau=1.0, chi=2.0), (0.0,) * nodes, load=7.0)
+    single = Solution(tuple(Chunk(i, 7.0, 0.0, 0.0, 0.0, 0.0) for i in range(nodes)))
+    assert repeat_rounds(instance, single, 2, Budget(NO_LIMITS), "HiGHS", 0) is single
+
+
+@pytest.mark.parametrize("instance", [HARD, FLOATS])
+def test_a_limit_leaves_a_bound_and_a_schedule_of_several_chunks(instance):
+    one, two = (solve(instance, installments=k, limits=Limits(work=1)) for k in (1, 2))
+    assert two.status is Status.FEASIBLE and two.value < one.value
+    assert two.bound >= solve(instance, "bound-fluid").bound
+    assert violations(instance, two.solution, two.tolerance) == ()
+
+
+def test_rounds_that_attain_the_fluid_bound_are_optimal():
+    instance = load("iit/ramp-16")
+    found = solve(instance, installments=2, limits=Limits(work=1))
+    assert (found.status, found.value, found.bound) == (Status.OPTIMAL, 1085, 1085)
+    assert found.proof == "certificate"
+
+
+@pytest.mark.parametrize("digits", [9, 30, 5000])
+def test_more_chunks_than_a_model_can_hold_are_refused(digits):
+    with pytest.raises(NotApplicableError, match=r"too large: 4 nodes and installments=1\S* need"):
+        exact_plan(HARD, installments=10**digits)
+
+
+def test_one_node_needs_no_model_whatever_the_number_of_chunks():
+    found = solve(Instance(Cluster(1, tau=1, chi=2), (4,), load=3), installments=10**30)
+    assert (found.status, found.value) == (Status.OPTIMAL, 13)
