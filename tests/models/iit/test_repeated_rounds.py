@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 from hypothesis import given
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from dlopt import Limits, NotApplicableError, Status, solve
 from dlopt.backends.time_budget import Budget
 from dlopt.instance_library import load
+from dlopt.models.iit.fixed_sequence_lp import FixedSequenceLp
 from dlopt.models.iit.initial_solution import (
     MAX_CHUNKS,
     fill_nodes_in_ready_order,
@@ -98,3 +100,13 @@ def test_more_chunks_than_a_model_can_hold_are_refused(digits):
 def test_one_node_needs_no_model_whatever_the_number_of_chunks():
     found = solve(Instance(Cluster(1, tau=1, chi=2), (4,), load=3), installments=10**30)
     assert (found.status, found.value) == (Status.OPTIMAL, 13)
+
+
+def test_a_program_without_a_proof_schedules_exact_loads():
+    """As a search of exact numbers does that its limit ends before the proof."""
+    instance = Instance(Cluster(3, tau=1, chi=Fraction(1, 3)), (0, 1, 2), load=Fraction(50, 3))
+    model = FixedSequenceLp(instance, [0, 1, 2]).minimise_completion()
+    found = model.solve(NO_LIMITS, "HiGHS", 0, proven=False)
+    assert violations(instance, found.plan) == ()
+    assert sum(chunk.load for chunk in found.plan.chunks) == instance.load
+    assert isinstance(found.completion, Fraction)
