@@ -21,7 +21,7 @@ from dlopt.problems.iit.data import Instance, Solution
 BISECTION_STEPS = 40
 """After so many halvings the completion time is closer than the models' tolerance of 1e-6."""
 ROUNDS = 2, 3, 5, 10, 20
-"""Numbers of rounds that are tried, beside the largest that is allowed, while more of them end
+"""Numbers of rounds that are tried, as is the largest that is allowed, while more of them end
 earlier: twenty gain next to nothing over ten on the shipped instances."""
 MAX_CHUNKS = 500
 """Chunks of a sequence: the linear program of so many takes half a second. Chosen by hand."""
