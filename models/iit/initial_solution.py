@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -9,7 +10,6 @@ from dlopt.arithmetic import exact, least
 from dlopt.backends.time_budget import Budget
 from dlopt.errors import SolverError
 from dlopt.models.iit.fixed_sequence_lp import FixedSequenceLp
-from dlopt.models.iit.solutions import plan_of_chunks
 from dlopt.problems.earliest_schedule import (
     by_ready_time,
     earliest_plan,
@@ -108,15 +108,20 @@ def best_single_node(instance: Instance) -> Solution:
 
 
 def repeat_rounds(
-    instance: Instance, plan: Solution, installments: int, budget: Budget, solver: str, seed: int
+    instance: Instance,
+    plans: Sequence[Solution],
+    installments: int,
+    budget: Budget,
+    solver: str,
+    seed: int,
 ) -> Solution:
-    """Return the schedule that ends first among rounds of the nodes of a schedule, or that one.
+    """Return the schedule that ends first among others and rounds of their nodes.
 
     Parameters
     ----------
     instance : Instance
-    plan : Solution
-        Its nodes, in the order of their first chunks, are a round.
+    plans : sequence of Solution
+        The nodes of each, in the order of their first chunks, are a round.
     installments : int
         Rounds at most.
     budget : Budget
@@ -133,8 +138,8 @@ def repeat_rounds(
     -----
     The rounds are those of Yang, van der Raadt and Casanova, Multiround algorithms for scheduling
     divisible loads, IEEE Transactions on Parallel and Distributed Systems 16, 2005, with the linear
-    program of a sequence in place of their closed forms. Complexity: at most seven linear
-    programs of at most `MAX_CHUNKS` chunks, and more where some of the chunks get no load.
+    program of a sequence in place of their closed forms. Complexity: at most seven linear programs
+    of at most `MAX_CHUNKS` chunks a schedule, and more where some of the chunks get no load.
 
     Examples
     --------
@@ -142,20 +147,18 @@ def repeat_rounds(
     >>> from dlopt.result import NO_LIMITS
     >>> instance = Instance(Cluster(2, tau=1, chi=2), (0, 0), load=7)
     >>> single = fill_nodes_in_ready_order(instance, 2)
-    >>> rounds = repeat_rounds(instance, single, 2, Budget(NO_LIMITS), "HiGHS", 0)
+    >>> rounds = repeat_rounds(instance, [single], 2, Budget(NO_LIMITS), "HiGHS", 0)
     >>> [round(float(last_result(plan)), 3) for plan in (single, rounds)], len(rounds.chunks)
     ([12.6, 10.862], 4)
     """
-    nodes = list(dict.fromkeys(chunk.node for chunk in plan.chunks))
     small = exact(instance.load) * exact(SMALL_LOAD)
 
     def solved(sequence: list[int], *, proven: bool = False) -> Solution | None:
         model = FixedSequenceLp(instance, sequence).minimise_completion()
         return model.solve(replace(budget.left(), work=None), solver, seed, proven=proven).plan
 
-    def in_rounds(rounds: int) -> Solution | None:
-        """Return the schedule of so many rounds, less the chunks that are not needed in them."""
-        sequence = nodes * rounds
+    def without_small_chunks(sequence: list[int]) -> Solution | None:
+        """Return the schedule of a sequence, less the chunks that are not needed in it."""
         while (found := solved(sequence)) is not None:
             needed = [chunk.node for chunk in found.chunks if chunk.load > small]
             if len(needed) == len(sequence):
@@ -163,17 +166,17 @@ def repeat_rounds(
             sequence = needed
         return found
 
-    best = plan
+    best = single = min(plans, key=last_result)
+    orders = {tuple(dict.fromkeys(chunk.node for chunk in plan.chunks)): plan for plan in plans}
     with suppress(TimeoutError, SolverError):
-        for rounds in sorted({*ROUNDS, installments}):
-            if rounds > installments or rounds * len(nodes) > MAX_CHUNKS:
-                break
-            found = in_rounds(rounds)
-            if found is None or last_result(found) >= last_result(best):
-                break
-            # Loads in floats are made to add up to an exact load.
-            best = plan_of_chunks(instance, [(chunk.node, chunk.load) for chunk in found.chunks])
-        if best is not plan and instance.exact:
-            rational = solved([chunk.node for chunk in best.chunks], proven=True)
-            best = best if rational is None else rational
-    return min(plan, best, key=last_result)
+        for order, latest in orders.items():
+            for rounds in sorted({*ROUNDS, installments}):
+                if rounds > installments or rounds * len(order) > MAX_CHUNKS:
+                    break
+                found = without_small_chunks(list(order) * rounds)
+                if found is None or last_result(found) >= last_result(latest):
+                    break
+                latest, best = found, min(best, found, key=last_result)
+        if best is not single and instance.exact:
+            best = solved([chunk.node for chunk in best.chunks], proven=True) or best
+    return min(single, best, key=last_result)

@@ -177,8 +177,9 @@ class SingleLoadSearch:
             return None
         if fluid.status is Status.OPTIMAL and fluid.proven is self.instance.exact:
             self.relaxed_bound = fluid.bound
-        plan = self._best_incumbent(self.instance.cluster.nodes)
-        plan = repeat_rounds(self.instance, plan, self.installments, self.budget, solver, seed)
+        nodes = self.instance.cluster.nodes
+        plans = [fill_nodes_in_ready_order(self.instance, nodes), self._best_incumbent(nodes)]
+        plan = repeat_rounds(self.instance, plans, self.installments, self.budget, solver, seed)
         self.plan, end = plan, last_result(plan)
         is_attained = end == self.relaxed_bound
         return CompletionResult(plan, end, end, None, fluid) if is_attained else None

@@ -34,7 +34,7 @@ FLOATS = replace(HARD, ready_times=(0.5, 0.25, 0.0, 0.0), load=60.5)
 def in_rounds(instance, installments):
     """Return the schedule of one chunk each, and that of rounds of it."""
     single = fill_nodes_in_ready_order(instance, instance.cluster.nodes)
-    return single, repeat_rounds(instance, single, installments, Budget(NO_LIMITS), "HiGHS", 0)
+    return single, repeat_rounds(instance, [single], installments, Budget(NO_LIMITS), "HiGHS", 0)
 
 
 @pytest.mark.property
@@ -65,7 +65,7 @@ def test_set_up_costs_that_rounds_do_not_earn_leave_one_chunk_each():
 def test_only_the_time_ends_the_rounds(limits):
     """A unit of work of a solver is a branch, of which linear programs have none."""
     single = fill_nodes_in_ready_order(HARD, 4)
-    rounds = repeat_rounds(HARD, single, 2, Budget(limits), "HiGHS", 0)
+    rounds = repeat_rounds(HARD, [single], 2, Budget(limits), "HiGHS", 0)
     assert (rounds == single) is (limits.work is None)
 
 
@@ -73,7 +73,7 @@ def test_sequences_of_too_many_chunks_are_not_tried():
     nodes = MAX_CHUNKS // 2 + 1
     instance = Instance(Cluster(nodes, tau=1.0, chi=2.0), (0.0,) * nodes, load=7.0)
     single = Solution(tuple(Chunk(i, 7.0, 0.0, 0.0, 0.0, 0.0) for i in range(nodes)))
-    assert repeat_rounds(instance, single, 2, Budget(NO_LIMITS), "HiGHS", 0) is single
+    assert repeat_rounds(instance, [single], 2, Budget(NO_LIMITS), "HiGHS", 0) is single
 
 
 @pytest.mark.parametrize("instance", [HARD, FLOATS])
