@@ -192,10 +192,10 @@ class SingleLoadSearch:
         upper = self._relaxed_incumbent_end(max_nodes)
         model: PrefixMilp | SequencingMilp
         if self.formulation == "prefix":
-            model = PrefixMilp(self.instance, max_nodes, upper)
+            model = PrefixMilp(self.instance, max_nodes, upper).minimise_completion()
         else:
             model = SequencingMilp(self.instance, self.installments, max_nodes, upper)
-        model.minimise_completion()
+            model.minimise_completion(self.budget.stop)
 
         def keep(known: Outcome) -> None:
             self.running = model, known

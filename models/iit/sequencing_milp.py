@@ -25,7 +25,9 @@ Source: ours. `prefix_milp` is the case of identical nodes with one chunk each.
 
 from __future__ import annotations
 
+import time
 from itertools import combinations, pairwise
+from math import inf
 from typing import Any
 
 import pulp
@@ -120,15 +122,15 @@ class SequencingMilp:
         }
         self.end = self.problem.add_variable("T", lowBound=0)
 
-    def minimise_completion(self) -> SequencingMilp:
-        """State the program above."""
+    def minimise_completion(self, stop: float = inf) -> SequencingMilp:
+        """State the program above, or raise `TimeoutError` at an instant of the monotonic clock."""
         self.problem += self.end
         self.add_positions()
         self.add_loads()
         self.add_ready_times()
         self.add_one_port()
         self.add_completion()
-        self.add_one_chunk_at_a_time()
+        self.add_one_chunk_at_a_time(stop)
         self.add_node_times()
         self.add_node_limit()
         self.add_symmetry_breaking()
@@ -189,11 +191,13 @@ class SequencingMilp:
             terms += [(-self.unit_time[i], self.off_port_load[i])]
             self.problem += linear(terms) >= 0
 
-    def add_one_chunk_at_a_time(self) -> None:
+    def add_one_chunk_at_a_time(self, stop: float) -> None:
         """Send a node its next chunk only when it has computed the one before."""
         if self.installments == 1:
             return
         for i in self.nodes:
+            if time.monotonic() > stop:
+                raise TimeoutError
             for p, q in combinations(self.positions, 2):
                 both = [(-self.upper, self.assigned[i, p]), (-self.upper, self.assigned[i, q])]
                 starts = [(1, self.start[q]), (-1, self.start[p])]

@@ -18,6 +18,7 @@ from dlopt.models.iit.initial_solution import (
     repeat_rounds,
 )
 from dlopt.models.iit.methods import bound_fluid, exact_plan
+from dlopt.models.iit.sequencing_milp import SequencingMilp
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.earliest_schedule import last_result
 from dlopt.problems.iit import Chunk, Instance, Solution, violations
@@ -67,6 +68,25 @@ def test_only_the_time_ends_the_rounds(limits):
     single = fill_nodes_in_ready_order(HARD, 4)
     rounds = repeat_rounds(HARD, [single], 2, Budget(limits), "HiGHS", 0)
     assert (rounds == single) is (limits.work is None)
+
+
+def test_rounds_are_in_the_order_of_ready_times_too():
+    """In another order one chunk each ends earlier, and three end later."""
+    instance = load("iit/different-6", exact_numbers=True)
+    single = fill_nodes_in_ready_order(instance, 6)
+    other = solve(instance, "equal-finish").solution
+    assert last_result(other) < last_result(single)
+    best = repeat_rounds(instance, [single, other], 3, Budget(NO_LIMITS), "HiGHS", 0)
+    assert best == repeat_rounds(instance, [single], 3, Budget(NO_LIMITS), "HiGHS", 0)
+    assert last_result(best) < last_result(
+        repeat_rounds(instance, [other], 3, Budget(NO_LIMITS), "HiGHS", 0)
+    )
+
+
+def test_a_large_model_is_not_stated_when_the_time_is_up():
+    model = SequencingMilp(HARD, installments=2, max_nodes=4, upper=200)
+    with pytest.raises(TimeoutError):
+        model.minimise_completion(stop=0)
 
 
 def test_sequences_of_too_many_chunks_are_not_tried():
