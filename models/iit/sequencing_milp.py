@@ -196,9 +196,9 @@ class SequencingMilp:
         if self.installments == 1:
             return
         for i in self.nodes:
-            if time.monotonic() > stop:
-                raise TimeoutError
             for p, q in combinations(self.positions, 2):
+                if time.monotonic() > stop:
+                    raise TimeoutError
                 both = [(-self.upper, self.assigned[i, p]), (-self.upper, self.assigned[i, q])]
                 starts = [(1, self.start[q]), (-1, self.start[p])]
                 terms = [*starts, *self._busy_terms(i, p, -1), *both]
