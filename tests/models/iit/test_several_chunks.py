@@ -11,16 +11,18 @@ from hypothesis import strategies as st
 from dlopt import Limits, NotApplicableError, Status, solve
 from dlopt.backends.time_budget import Budget
 from dlopt.instance_library import load
+from dlopt.models.iit import initial_solution
 from dlopt.models.iit.fixed_sequence_lp import FixedSequenceLp
 from dlopt.models.iit.initial_solution import (
     MAX_CHUNKS,
+    exchange_neighbours,
     fill_nodes_in_ready_order,
     repeat_rounds,
 )
 from dlopt.models.iit.methods import bound_fluid, exact_plan
 from dlopt.models.iit.sequencing_milp import SequencingMilp
 from dlopt.problems.cluster import Cluster
-from dlopt.problems.earliest_schedule import last_result
+from dlopt.problems.earliest_schedule import earliest_plan, last_result
 from dlopt.problems.iit import Chunk, Instance, Solution, violations
 from dlopt.result import NO_LIMITS
 from tests import oracles_iit
@@ -59,7 +61,8 @@ def test_rounds_end_earlier_than_one_chunk_each_and_more_rounds_earlier_still():
 def test_set_up_costs_that_rounds_do_not_earn_leave_one_chunk_each():
     costly = replace(HARD, cluster=replace(HARD.cluster, theta_cm=50))
     single, rounds = in_rounds(costly, 3)
-    assert rounds == single
+    assert last_result(rounds) <= last_result(single)
+    assert len({chunk.node for chunk in rounds.chunks}) == len(rounds.chunks)
 
 
 @pytest.mark.parametrize("limits", [Limits(time_s=1e-9), Limits(work=1)])
@@ -70,17 +73,42 @@ def test_only_the_time_ends_the_rounds(limits):
     assert (rounds == single) is (limits.work is None)
 
 
-def test_rounds_are_in_the_order_of_ready_times_too():
+def test_rounds_are_in_the_order_of_ready_times_too(monkeypatch):
     """In another order one chunk each ends earlier, and three end later."""
+    monkeypatch.setattr(initial_solution, "MAX_EXCHANGED_CHUNKS", 0)
     instance = load("iit/different-6", exact_numbers=True)
     single = fill_nodes_in_ready_order(instance, 6)
     other = solve(instance, "equal-finish").solution
     assert last_result(other) < last_result(single)
-    best = repeat_rounds(instance, [single, other], 3, Budget(NO_LIMITS), "HiGHS", 0)
-    assert best == repeat_rounds(instance, [single], 3, Budget(NO_LIMITS), "HiGHS", 0)
-    assert last_result(best) < last_result(
-        repeat_rounds(instance, [other], 3, Budget(NO_LIMITS), "HiGHS", 0)
+    best, first, second = (
+        repeat_rounds(instance, plans, 3, Budget(NO_LIMITS), "HiGHS", 0)
+        for plans in ([single, other], [single], [other])
     )
+    assert best == first and last_result(best) < last_result(second)
+
+
+def test_neighbours_are_exchanged_where_nodes_differ(monkeypatch):
+    instance = load("iit/different-6", exact_numbers=True)
+    best = in_rounds(instance, 2)[1]
+    monkeypatch.setattr(initial_solution, "MAX_EXCHANGED_CHUNKS", 0)
+    assert last_result(best) < last_result(in_rounds(instance, 2)[1])
+    assert violations(instance, best) == ()
+    assert max(Counter(chunk.node for chunk in best.chunks).values()) <= 2
+
+
+def test_exchanges_keep_what_they_found_when_the_time_is_up():
+    instance = Instance(Cluster(2, tau=1, chi=(1, 8)), (0, 0), load=4)
+    asked = []
+
+    def earliest(nodes):
+        asked.append(nodes)
+        if len(asked) > 1:
+            raise TimeoutError
+        return earliest_plan(instance, nodes, [2, 2])
+
+    plan = earliest_plan(instance, [0, 1], [2, 2])
+    best = exchange_neighbours(plan, earliest)
+    assert [chunk.node for chunk in best.chunks] == asked[0] == [1, 0]
 
 
 def test_a_large_model_is_not_stated_when_the_time_is_up():
