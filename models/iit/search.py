@@ -165,7 +165,8 @@ class SingleLoadSearch:
                 bound = lower_by_tolerance(bound, outcome) if self.instance.exact else bound
         plan = min(plans, key=last_result)
         if bound is None or (self.relaxed_bound is not None and self.relaxed_bound >= bound):
-            return replace(self._limit_result(objective, plan, None), reason=None)
+            reason = None if self.relaxed_bound is None else bound_reason(["fluid relaxation"])
+            return replace(self._limit_result(objective, plan, None), reason=reason)
         reason = bound_reason([f"{outcome.solver} {UNCERTIFIED}"])
         return replace(self._limit_result(objective, plan, bound), reason=reason, proof="solver")
 
@@ -181,8 +182,7 @@ class SingleLoadSearch:
         plans = [fill_nodes_in_ready_order(self.instance, nodes), self._best_incumbent(nodes)]
         plan = repeat_rounds(self.instance, plans, self.installments, self.budget, solver, seed)
         self.plan, end = plan, last_result(plan)
-        is_attained = end == self.relaxed_bound
-        return CompletionResult(plan, end, end, None, fluid) if is_attained else None
+        return CompletionResult(plan, end, end, None, fluid) if end == self.relaxed_bound else None
 
     def _minimum_completion(self, max_nodes: int) -> CompletionResult:
         """Return the minimum completion on at most `max_nodes` nodes."""
