@@ -160,8 +160,9 @@ class FixedSequenceLp:
             return CompletionResult(None, total, outcome.bound, last, outcome)
         if not outcome.proven:
             # Equal loads if the solver finds none because set-up times dominate.
-            whole = float(self.total)
-            loads = [load * (whole / total) if total else whole / len(loads) for load in loads]
+            cast, parts = number_field(self.instance), loads if total else [1] * len(loads)
+            factor = exact(self.total) / sum(map(exact, parts))
+            loads = [cast(exact(load) * factor) for load in parts]
         plan = earliest_plan(self.instance, self.nodes, loads)
         chunks = tuple(chunk for chunk in plan.chunks if chunk.load > 0)
         end = max(chunk.computation_end for chunk in chunks)

@@ -125,12 +125,10 @@ class FluidRelaxation:
                 self.problem += linear(terms) >= 0
 
 
-def completion_lower_bound(
-    instance: Instance, limits: Limits, solver: str, seed: int, *, proven: bool = True
-) -> Outcome:
+def completion_lower_bound(instance: Instance, limits: Limits, solver: str, seed: int) -> Outcome:
     """Return a lower bound on the completion time of every schedule.
 
-    For exact instances it is a rational proof, unless `proven` is false.
+    For exact instances it is a rational proof.
 
     Examples
     --------
@@ -144,8 +142,7 @@ def completion_lower_bound(
     while True:
         middle = (low + high) // 2
         model = FluidRelaxation(instance, middle).minimise_completion()
-        exact = proven and instance.exact
-        outcome = optimise(model.problem, limits, solver=solver, seed=seed, exact=exact)
+        outcome = optimise(model.problem, limits, solver=solver, seed=seed, exact=instance.exact)
         if outcome.status is not Status.OPTIMAL or outcome.value is None or low == high:
             return outcome
         if middle < len(instants) and outcome.value > instants[middle]:

@@ -55,7 +55,7 @@ def exact_plan(
         ``OPTIMAL`` with value and bound; for exact instances ``sequence`` proves both by a
         rational dual solution. The MILPs give an exact value and the dual bound of the solver,
         lowered by 2.5e-7 of it for what its tolerances may have cut off; the bound of
-        `bound_fluid` replaces it where that proves the value exactly. Where a proof is found by
+        `bound_fluid` replaces it where that is higher. Where a proof is found by
         branching of our own (one chunk a node on few nodes that differ, or several on few nodes),
         the bound has a certificate, and is the optimum itself in exact numbers. ``FEASIBLE`` or
         ``LIMIT`` at a limit. ``INFEASIBLE`` with the load that can be done by the deadline.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from dlopt.arithmetic import ROUNDING, SOLVER, exact, least, shown
+from dlopt.arithmetic import ROUNDING, SOLVER, Number, exact, shown
 from dlopt.backends.pulp import UNCERTIFIED, Outcome
 from dlopt.backends.time_budget import Budget
 from dlopt.errors import SolverError
@@ -13,7 +13,11 @@ from dlopt.models.common.objective_levels import bound_reason
 from dlopt.models.iit.all_sequences_lp import MAX_NODES, minimise_over_sequences
 from dlopt.models.iit.fixed_sequence_lp import CompletionResult, FixedSequenceLp
 from dlopt.models.iit.fluid_relaxation import completion_lower_bound
-from dlopt.models.iit.initial_solution import fill_nodes_in_ready_order
+from dlopt.models.iit.initial_solution import (
+    best_single_node,
+    fill_nodes_in_ready_order,
+    repeat_rounds,
+)
 from dlopt.models.iit.prefix_milp import PrefixMilp, PrefixSearch
 from dlopt.models.iit.scaled_instance import ScaledInstance
 from dlopt.models.iit.sequencing_milp import SequencingMilp
@@ -26,7 +30,7 @@ from dlopt.models.iit.solutions import (
     shown_instant,
 )
 from dlopt.problems.allowance import rounded_down
-from dlopt.problems.earliest_schedule import earliest_plan, last_result
+from dlopt.problems.earliest_schedule import last_result
 from dlopt.problems.iit.data import Solution
 from dlopt.result import NO_LIMITS, Limits, PlanClass, Proof, Result, Status
 
@@ -82,25 +86,27 @@ class SingleLoadSearch:
         self.budget = Budget(limits)
         self.prefixes = PrefixSearch(self.instance, limits, solver, seed)
         self.plan = scaled.scale_solution(hint) if is_in_class(hint, installments) else None
-        incumbent = self._best_single_node() if self.plan is None else self.plan
+        incumbent = best_single_node(self.instance) if self.plan is None else self.plan
         self.upper: Any = last_result(incumbent)
         self.bound_refuted = False
         self.proven = True
         self.fewest = 1  # nodes, as proven
+        self.relaxed_bound: Number | None = None  # of the fluid relaxation
         self.running: tuple[PrefixMilp | SequencingMilp, Outcome] | None = None
         self.plan_class: PlanClass = "single" if installments == 1 else "k"
 
     def minimise_completion(self) -> Answer:
         """Return the schedule of minimum completion time."""
-        best = self._minimum_completion(self.instance.cluster.nodes)
+        best = self._known_optimum() if self.formulation != "sequence" else None
+        best = best or self._minimum_completion(self.instance.cluster.nodes)
         self.proven = best.outcome.proven
         if self._is_late(best.completion):
             return self._infeasible_result("completion", best)
         plan, outcome = _require_plan(best), best.outcome
         bound = self._valid_bound(best)
-        if self.instance.exact and not (best.outcome.proven or self.bound_refuted):
-            bound = self._stronger_exact_bound(bound, best.completion)
-            if bound is None or not is_closed(bound, best.completion):
+        if not (best.outcome.proven or self.bound_refuted):
+            bound = self._stronger_bound(bound, best.completion)
+            if self.instance.exact and (bound is None or not is_closed(bound, best.completion)):
                 optimum = self._best_of_all_sequences()
                 if optimum is not None:
                     best, bound, self.proven = optimum, optimum.completion, True
@@ -109,7 +115,7 @@ class SingleLoadSearch:
 
     def minimise_nodes(self) -> Answer:
         """Return the schedule of fewest nodes that meets the deadline, as early as it can end."""
-        single = self._best_single_node()
+        single = best_single_node(self.instance)
         if self.formulation != "sequence" and not self._is_late(last_result(single)):
             known = Outcome(Status.OPTIMAL, 1, 1, {}, True, self.solver, None)
             return replace(self._finished_result("nodes", single, 1, 1, known), solver=None)
@@ -139,7 +145,7 @@ class SingleLoadSearch:
         if best is not None and best.plan is not None and best.completion <= self.upper:
             self.plan = best.plan
         elif reason and self.plan is None:
-            self.plan = self._best_single_node()
+            self.plan = best_single_node(self.instance)
         answer = self._limit_result(objective, self.plan, None)
         return replace(answer, reason=reason or answer.reason)
 
@@ -157,9 +163,26 @@ class SingleLoadSearch:
             if objective == "completion" and outcome.bound is not None:
                 bound = outcome.bound
                 bound = lower_by_tolerance(bound, outcome) if self.instance.exact else bound
-                reason = bound_reason([f"{outcome.solver} {UNCERTIFIED}"])
-        answer = self._limit_result(objective, min(plans, key=last_result), bound)
-        return replace(answer, reason=reason, proof=None if bound is None else "solver")
+        plan = min(plans, key=last_result)
+        if bound is None or (self.relaxed_bound is not None and self.relaxed_bound >= bound):
+            reason = None if self.relaxed_bound is None else bound_reason(["fluid relaxation"])
+            return replace(self._limit_result(objective, plan, None), reason=reason)
+        reason = bound_reason([f"{outcome.solver} {UNCERTIFIED}"])
+        return replace(self._limit_result(objective, plan, bound), reason=reason, proof="solver")
+
+    def _known_optimum(self) -> CompletionResult | None:
+        """Return a schedule that attains the fluid bound, or keep both for the search."""
+        try:
+            fluid, solver, seed = self._fluid_bound(), self.solver, self.seed
+        except (TimeoutError, SolverError):
+            return None
+        if fluid.status is Status.OPTIMAL and fluid.proven is self.instance.exact:
+            self.relaxed_bound = fluid.bound
+        nodes = self.instance.cluster.nodes
+        plans = [fill_nodes_in_ready_order(self.instance, nodes), self._best_incumbent(nodes)]
+        plan = repeat_rounds(self.instance, plans, self.installments, self.budget, solver, seed)
+        self.plan, end = plan, last_result(plan)
+        return CompletionResult(plan, end, end, None, fluid) if end == self.relaxed_bound else None
 
     def _minimum_completion(self, max_nodes: int) -> CompletionResult:
         """Return the minimum completion on at most `max_nodes` nodes."""
@@ -169,10 +192,10 @@ class SingleLoadSearch:
         upper = self._relaxed_incumbent_end(max_nodes)
         model: PrefixMilp | SequencingMilp
         if self.formulation == "prefix":
-            model = PrefixMilp(self.instance, max_nodes, upper)
+            model = PrefixMilp(self.instance, max_nodes, upper).minimise_completion()
         else:
             model = SequencingMilp(self.instance, self.installments, max_nodes, upper)
-        model.minimise_completion()
+            model.minimise_completion(self.budget.stop)
 
         def keep(known: Outcome) -> None:
             self.running = model, known
@@ -208,27 +231,19 @@ class SingleLoadSearch:
     def _use_fluid_bound(self, plan: Solution, completion: Any) -> CompletionResult:
         """Return a schedule that refutes the solver's bound, with the fluid bound instead."""
         self.bound_refuted = True
-        fluid = self._fluid_bound(proven=True)
+        fluid = self._fluid_bound()
         bound = None if fluid.bound is None else min(fluid.bound, completion)
         return CompletionResult(plan, completion, bound, None, fluid)
 
-    def _stronger_exact_bound(self, bound: Any, completion: Any) -> Any:
-        """Return a solver's bound, or the proven fluid bound if that is stronger.
-
-        The relaxation is solved in floats first, to see whether it can be.
-        """
-        try:
-            fluid = self._fluid_bound(proven=False)
-            if fluid.bound is None or (bound is not None and fluid.bound < bound):
-                return bound
-            fluid = self._fluid_bound(proven=True)
-        except (TimeoutError, SolverError):  # pragma: no cover - the time is up, or HiGHS fails
+    def _stronger_bound(self, bound: Any, completion: Any) -> Any:
+        """Return a solver's bound, or that of the fluid relaxation if it is stronger."""
+        relaxed = self.relaxed_bound
+        if relaxed is None or (bound is not None and relaxed < bound):
             return bound
-        closes = fluid.bound == completion or bound is None or not is_closed(bound, completion)
-        if fluid.proven and closes:
-            self.proven = True
-            return fluid.bound
-        return bound
+        if relaxed != completion and bound is not None and is_closed(bound, completion):
+            return bound
+        self.proven = self.instance.exact
+        return min(relaxed, completion)
 
     def _best_of_all_sequences(self) -> CompletionResult | None:
         """Return the optimum of all sequences if there are few, with a rational proof, or None."""
@@ -240,9 +255,9 @@ class SingleLoadSearch:
         except TimeoutError:  # pragma: no cover - the time is up
             return None
 
-    def _fluid_bound(self, *, proven: bool) -> Outcome:
-        left = self.budget.left()
-        return completion_lower_bound(self.instance, left, self.solver, self.seed, proven=proven)
+    def _fluid_bound(self) -> Outcome:
+        limits = replace(self.budget.left(), work=None)
+        return completion_lower_bound(self.instance, limits, self.solver, self.seed)
 
     def _relaxed_incumbent_end(self, max_nodes: int) -> Any:
         """Return a completion time that `max_nodes` nodes attain, increased by a tolerance."""
@@ -251,24 +266,11 @@ class SingleLoadSearch:
 
     def _best_incumbent(self, max_nodes: int) -> Solution:
         """Return the best schedule on at most `max_nodes` nodes that is known without a solver."""
-        plans = [self._best_single_node(), fill_nodes_in_ready_order(self.instance, max_nodes)]
+        single = best_single_node(self.instance)
+        plans = [single, fill_nodes_in_ready_order(self.instance, max_nodes)]
         if self.plan is not None and count_nodes(self.plan) <= max_nodes:
             plans.append(self.plan)
         return min(plans, key=last_result)
-
-    def _best_single_node(self) -> Solution:
-        """Return the schedule on the node that alone ends first."""
-        load = self.instance.load
-        plans = (earliest_plan(self.instance, [i], [load]) for i in self._single_node_candidates())
-        return min(plans, key=last_result)
-
-    def _single_node_candidates(self) -> list[int]:
-        """Return the nodes; of identical ones only the first that is ready."""
-        cluster = self.instance.cluster
-        if cluster.identical:
-            ready = self.instance.ready_times
-            return [ready.index(least(ready))]
-        return list(range(cluster.nodes))
 
     def _is_late(self, completion: Any, roundings: float = 0.5) -> bool:
         """Tell whether a completion time misses the deadline; in floats, by more than rounding.
@@ -331,6 +333,8 @@ class SingleLoadSearch:
         if plan is not None and self._is_late(last_result(plan)):
             plan = None
         value, status, proof = None, Status.LIMIT, self._proof_kind()
+        if bound is None and objective == "completion" and self.relaxed_bound is not None:
+            bound, proof = self.relaxed_bound, "exact" if self.instance.exact else "solver"
         if plan is not None:
             value, status = last_result(plan), Status.FEASIBLE
             if objective == "nodes":

@@ -25,12 +25,14 @@ Source: ours. `prefix_milp` is the case of identical nodes with one chunk each.
 
 from __future__ import annotations
 
+import time
 from itertools import combinations, pairwise
+from math import inf
 from typing import Any
 
 import pulp
 
-from dlopt.arithmetic import Number
+from dlopt.arithmetic import Number, shown
 from dlopt.backends.pulp import Outcome, Report, Term, linear, optimise
 from dlopt.errors import NotApplicableError
 from dlopt.problems.earliest_schedule import number_field
@@ -92,13 +94,14 @@ class SequencingMilp:
         self.nodes = [i for i in self.nodes if self._max_load(i) >= least] or self.nodes
         self.off_port = [i for i in self.nodes if not (self.theta_cm or self.tau[i])]
         self.nodes = [i for i in self.nodes if i not in set(self.off_port)]
-        self.positions = range(min(max_nodes, len(self.nodes)) * installments)
-        binaries = len(self.nodes) * len(self.positions)
+        positions = min(max_nodes, len(self.nodes)) * installments
+        binaries = len(self.nodes) * positions
         if binaries > MAX_BINARIES:
             raise NotApplicableError(
-                f"sequencing model too large: {len(self.nodes)} nodes with {installments} chunks "
-                f"each need {binaries} binaries"
+                f"sequencing model too large: {len(self.nodes)} nodes and installments="
+                f"{shown(installments)} need {shown(binaries)} binaries"
             )
+        self.positions = range(positions)
         self.problem = pulp.LpProblem("order", pulp.LpMinimize)
         pairs = [(i, p) for i in self.nodes for p in self.positions]
         self.assigned = {
@@ -119,15 +122,15 @@ class SequencingMilp:
         }
         self.end = self.problem.add_variable("T", lowBound=0)
 
-    def minimise_completion(self) -> SequencingMilp:
-        """State the program above."""
+    def minimise_completion(self, stop: float = inf) -> SequencingMilp:
+        """State the program above, or raise `TimeoutError` at an instant of the monotonic clock."""
         self.problem += self.end
         self.add_positions()
         self.add_loads()
         self.add_ready_times()
         self.add_one_port()
         self.add_completion()
-        self.add_one_chunk_at_a_time()
+        self.add_one_chunk_at_a_time(stop)
         self.add_node_times()
         self.add_node_limit()
         self.add_symmetry_breaking()
@@ -188,12 +191,14 @@ class SequencingMilp:
             terms += [(-self.unit_time[i], self.off_port_load[i])]
             self.problem += linear(terms) >= 0
 
-    def add_one_chunk_at_a_time(self) -> None:
+    def add_one_chunk_at_a_time(self, stop: float) -> None:
         """Send a node its next chunk only when it has computed the one before."""
         if self.installments == 1:
             return
         for i in self.nodes:
             for p, q in combinations(self.positions, 2):
+                if time.monotonic() > stop:
+                    raise TimeoutError
                 both = [(-self.upper, self.assigned[i, p]), (-self.upper, self.assigned[i, q])]
                 starts = [(1, self.start[q]), (-1, self.start[p])]
                 terms = [*starts, *self._busy_terms(i, p, -1), *both]
