@@ -1,7 +1,7 @@
 """How many proven optima have a certificate, its size, and the time of checking it.
 
     python -m benchmarks.proofs [--sets shipped,shares,loads,stg,comm,rgpos,packing,etc]
-        [--every 40]
+        [--every 40] [--rows FILE]
 
 `shipped` are the instances of the package, each with all of its objectives, `shares` generated
 ones of CPU shares, and `loads` random single loads with one chunk a node and with several, and the
@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from fractions import Fraction
 from pathlib import Path
 from statistics import median
@@ -225,6 +225,7 @@ def main() -> int:
     parser.add_argument("--sets", default="shipped", help="which, with commas")
     parser.add_argument("--every", type=int, default=40)
     parser.add_argument("--seconds", type=float, default=10.0)
+    parser.add_argument("--rows", type=Path, help="append each measurement to this file of CSV")
     given = parser.parse_args()
     rows: list[Measurement] = []
     for table in given.sets.split(","):
@@ -242,7 +243,11 @@ def main() -> int:
             else public(table, given.every)
         )
         for instance in instances:
-            rows += measured(given.seconds, *instance)
+            for row in measured(given.seconds, *instance):
+                rows.append(row)
+                if given.rows:
+                    with given.rows.open("a", newline="") as file:
+                        csv.writer(file).writerow(astuple(row))
     return int(summary(rows) > 0)
 
 

@@ -160,7 +160,10 @@ def reason_for_no_certificate(result: Result[object]) -> str:
 
 
 def check_certificate(
-    instance: Header, result: Result[Any], path: str | os.PathLike[str]
+    instance: Header,
+    result: Result[Any],
+    path: str | os.PathLike[str],
+    statement: str | os.PathLike[str] | None = None,
 ) -> tuple[Violation, ...]:
     """Return what keeps a certificate from proving the bound of a result.
 
@@ -177,6 +180,9 @@ def check_certificate(
         With a bound, or with the status ``INFEASIBLE``.
     path : path-like
         A VIPR file.
+    statement : path-like or None
+        If nothing is found, the program is written there as it was read and compared with the
+        instance: a VIPR file up to its claim, without steps.
 
     Returns
     -------
@@ -193,7 +199,11 @@ def check_certificate(
     """
     _require_provable(instance, result)
     certificate = vipr.parse(load_text(path, "VIPR"), os.fspath(path))
-    return _violations(instance, result, certificate)
+    found = _violations(instance, result, certificate)
+    if statement is not None and not found:
+        with replacing(statement) as file:
+            file.write(vipr.statement_text(certificate).encode())
+    return found
 
 
 def check_own_certificate(instance: Header, result: Result[object]) -> tuple[Violation, ...]:

@@ -40,6 +40,10 @@ def check(
         Path | None,
         option("--certificate FILE", "VIPR certificate of the result's bound, verified too."),
     ] = None,
+    statement: Annotated[
+        Path | None,
+        option("--statement FILE", "Write what the certificate proves, if it is accepted."),
+    ] = None,
     exact_numbers: Exactly = False,
     float_numbers: Floating = False,
     as_json: AsJson = False,
@@ -57,7 +61,9 @@ def check(
     if certificate is not None:
         if not isinstance(plan, Result):
             raise NotApplicableError("a plan alone has no bound: --certificate needs a result")
-        found += certificate_files.check_certificate(instance, plan, certificate)
+        found += certificate_files.check_certificate(instance, plan, certificate, statement)
+    elif statement is not None:
+        raise NotApplicableError("--statement needs --certificate: it is of a certificate")
     used = result_checker.tolerance_of(instance, plan, tolerance)
     solution = plan.solution if isinstance(plan, Result) else plan
     values = {} if solution is None else result_checker.values_of(instance, solution)

@@ -87,6 +87,26 @@ def test_check_of_a_good_plan(dlopt: Command, three: Path, tmp_path: Path) -> No
     assert dlopt("check", three, plan).out == valid
 
 
+def test_check_writes_the_statement_of_an_accepted_certificate(
+    dlopt: Command, three: Path, tmp_path: Path
+) -> None:
+    dlopt("solve", three, "--out", "r.json", "--certificate", "p.vipr")
+    proof = ("check", three, "r.json", "--certificate", "p.vipr", "--statement", "s.vipr")
+    dlopt(*proof)
+    statement, file = (tmp_path / "s.vipr").read_text(), tmp_path / "p.vipr"
+    head, steps = file.read_text().split("SOL 0\n")
+    assert [line for line in statement.splitlines() if line[0] != "%"] == [
+        line for line in head.splitlines() if line[0] != "%"
+    ]
+    file.write_text(statement + "SOL 0\n" + steps)  # they are a certificate together
+    dlopt(*proof)
+    (tmp_path / "s.vipr").unlink()
+    file.write_text(statement.replace("RTP range 39/8", "RTP range 40/8") + "SOL 0\n" + steps)
+    dlopt(*proof, code=1)
+    assert not (tmp_path / "s.vipr").exists()
+    assert "--certificate" in dlopt(*proof[:3], *proof[5:], code=2).err
+
+
 def test_check_of_a_corrupted_plan(dlopt: Command, three: Path, tmp_path: Path) -> None:
     answer = dlopt("solve", three, "--json").json
     answer["solution"]["chunks"][0]["load"] = 2

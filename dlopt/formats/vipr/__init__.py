@@ -9,6 +9,6 @@ assumed for a case that a later step resolves. Verification needs rational arith
 
 from dlopt.formats.vipr.certificate import Certificate, Constraint
 from dlopt.formats.vipr.reading import parse
-from dlopt.formats.vipr.writing import to_text
+from dlopt.formats.vipr.writing import statement_text, to_text
 
-__all__ = ["Certificate", "Constraint", "parse", "to_text"]
+__all__ = ["Certificate", "Constraint", "parse", "statement_text", "to_text"]

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
-from dlopt.certificates import BoundCertificate, Certificate, InfeasibilityProof, Leaf, Terms
+from dlopt.certificates import (
+    BoundCertificate,
+    Certificate,
+    InfeasibilityProof,
+    Leaf,
+    StatedProgram,
+    Terms,
+)
 
 
 def to_text(certificate: Certificate) -> str:
@@ -38,18 +45,67 @@ def to_text(certificate: Certificate) -> str:
     return "\n".join(_Writer(certificate).lines()) + "\n"
 
 
+def statement_text(program: StatedProgram) -> str:
+    """Return what a certificate is the proof of: a VIPR file up to its claim.
+
+    Examples
+    --------
+    >>> from dlopt.formats.vipr.certificate import Certificate, Constraint
+    >>> row = Constraint({0: Fraction(1)}, 1, Fraction(1, 2))
+    >>> one = Certificate(("z",), frozenset({0}), {0: Fraction(2)}, (("r", row),), Fraction(2), ())
+    >>> print(statement_text(one), end="")
+    VER 1.0
+    VAR 1
+    z
+    INT 1
+    0
+    OBJ min
+    1 0 2
+    CON 1 1
+    r G 1/2 1 0 1
+    RTP range 2 inf
+    """
+    letter = {1: "G", -1: "L", 0: "E"}
+    stated = [
+        f"{name} {letter[row.sign]} {row.side} {_vector(row.terms.items())}"
+        for name, row in program.constraints
+    ]
+    # viprchk counts single columns as bounds.
+    bounds = sum(len(row.terms) == 1 for _, row in program.constraints)
+    remarks = [f"{name}: {value}" for name, value in program.remarks.items()]
+    integers, costs = sorted(program.integers), program.costs.items()
+    lines = _statement_lines(remarks, program.names, integers, costs, stated, bounds, program.claim)
+    return "\n".join(lines) + "\n"
+
+
+def _statement_lines(
+    remarks: Iterable[str],
+    names: Sequence[str],
+    integers: Sequence[int],
+    costs: Iterable[tuple[int, Fraction]],
+    stated: Sequence[str],
+    bounds: int,
+    claim: Fraction | None,
+) -> Iterator[str]:
+    yield from (f"% {remark}" for remark in remarks)
+    yield from ("VER 1.0", f"VAR {len(names)}", " ".join(names))
+    yield from (f"INT {len(integers)}", " ".join(map(str, integers)), "OBJ min", _vector(costs))
+    yield f"CON {len(stated)} {bounds}"
+    yield from stated
+    yield "RTP infeas" if claim is None else f"RTP range {claim} inf"
+
+
 def _infeasibility_lines(proof: InfeasibilityProof) -> Iterator[str]:
     """Yield the lines of a proof by cutting planes; viprchk counts single columns as bounds."""
     letter = {1: "G", -1: "L"}
     bounds = sum(len(terms) == 1 for _, terms, _, _ in proof.constraints)
-    yield from (f"% {remark}" for remark in proof.remarks)
-    columns = [str(column) for column in range(len(proof.names))]
-    yield from ("VER 1.0", f"VAR {len(columns)}", " ".join(proof.names))
-    yield from (f"INT {len(columns)}", " ".join(columns), "OBJ min", "0")
-    yield f"CON {len(proof.constraints)} {bounds}"
-    for name, terms, sign, side in proof.constraints:
-        yield f"{name} {letter[sign]} {side} {_vector(terms)}"
-    yield from ("RTP infeas", "SOL 0", f"DER {len(proof.derivations)}")
+    stated = [
+        f"{name} {letter[sign]} {side} {_vector(terms)}"
+        for name, terms, sign, side in proof.constraints
+    ]
+    columns = range(len(proof.names))
+    yield from _statement_lines(proof.remarks, proof.names, columns, (), stated, bounds, None)
+    yield from ("SOL 0", f"DER {len(proof.derivations)}")
     for number, step in enumerate(proof.derivations, len(proof.constraints)):
         numbers = " ".join(str(used) for used, _ in step.used)
         reason = {"asm": "asm", "uns": f"uns {numbers}"}.get(step.reason)
@@ -64,6 +120,7 @@ class _Writer:
     def __init__(self, certificate: BoundCertificate) -> None:
         self.one = certificate
         self.stated: list[str] = []
+        self.bounds = 0
         self.steps: list[str] = []
         self.rows: list[tuple[int | None, int | None]] = []
         self.columns: list[tuple[int | None, int | None]] = []
@@ -76,25 +133,15 @@ class _Writer:
             name = f"row{number}" if number < first else f"cut{number - first}"
             name = one.row_names[number] if one.row_names else name
             self.rows.append(self._state(name, terms, sides))
-        bounds = -len(self.stated)
         for j, sides in enumerate(one.column_bounds):
             self.columns.append(self._state(one.names[j], ((j, Fraction(1)),), sides))
-        bounds += len(self.stated)
         last = self._cover(one.leaves, 0, {})
         if one.bound is not None:
             self._add(f"G {one.bound} OBJ", f"lin 1 {last} {self._step}")
-        for remark in one.remarks:
-            yield f"% {remark}"
-        yield "VER 1.0"
-        yield f"VAR {len(one.names)}"
-        yield " ".join(one.names)
-        yield f"INT {len(one.binaries)}"
-        yield " ".join(map(str, one.binaries))
-        yield "OBJ min"
-        yield _vector((j, cost) for j, cost in enumerate(one.costs) if cost)
-        yield f"CON {len(self.stated)} {bounds}"
-        yield from self.stated
-        yield "RTP infeas" if one.bound is None else f"RTP range {one.bound} inf"
+        costs = [(j, cost) for j, cost in enumerate(one.costs) if cost]
+        yield from _statement_lines(
+            one.remarks, one.names, one.binaries, costs, self.stated, self.bounds, one.bound
+        )
         yield "SOL 0"
         yield f"DER {len(self.steps)}"
         yield from self.steps
@@ -107,6 +154,7 @@ class _Writer:
         for letter, side in zip("GL", sides, strict=True):
             numbers.append(None if side is None else len(self.stated))
             if side is not None:
+                self.bounds += len(terms) == 1
                 self.stated.append(f"{name}_{letter} {letter} {side} {_vector(terms)}")
         return numbers[0], numbers[1]
 
@@ -190,7 +238,7 @@ class _Writer:
 
 
 def _vector(terms: Iterable[tuple[int | None, Fraction]]) -> str:
-    pairs = list(terms)
+    pairs = [(j, a) for j, a in terms if a]
     return " ".join([str(len(pairs)), *(f"{j} {a}" for j, a in pairs)])
 
 
