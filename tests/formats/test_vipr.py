@@ -2,6 +2,7 @@
 
 import contextlib
 import re
+import tracemalloc
 from fractions import Fraction
 
 import pytest
@@ -201,3 +202,23 @@ def test_the_side_of_an_equation():
     assert one.implies(one)
     assert not one.implies(vipr.Constraint({0: Fraction(1)}, 0, Fraction(3)))
     assert not vipr.Constraint({0: Fraction(1)}, 1, Fraction(2)).implies(one)
+
+
+def chain(steps, width=20):
+    """Return a proof in which each step follows from the one before it."""
+    row = f"{width} " + " ".join(f"{j} 1" for j in range(width))
+    names, integers = " ".join(f"y{j}" for j in range(width)), " ".join(map(str, range(width)))
+    lines = [f"VER 1.0 VAR {width}", names, f"INT {width}", integers, f"OBJ min {row}"]
+    lines += [f"CON 1 0 r G 1 {row}", f"RTP range 1 inf SOL 0 DER {steps}"]
+    lines += [f"d{n} G 1 {row} {{ rnd 2 0 1/2 {n - 1} 1/2 }} {n + 1}" for n in range(1, steps)]
+    return "\n".join([*lines, f"d{steps} G 1 OBJ {{ lin 1 {steps - 1} 1 }} -1"]) + "\n"
+
+
+def test_long_proofs_are_read_a_line_at_a_time():
+    text = chain(2_000)
+    tracemalloc.start()
+    parsed = vipr.parse(text)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 16 * len(text)
+    assert parsed.flaw() is None

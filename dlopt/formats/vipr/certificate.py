@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil, floor
 
 # Without exponents: a few letters would spell a number of a billion digits.
@@ -178,6 +179,7 @@ def _at(known: Sequence[Constraint], number: int) -> Constraint:
     return known[number]
 
 
+@lru_cache(maxsize=10_000)
 def number(text: str) -> Fraction:
     """Return the number that a text spells.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from fractions import Fraction
 
 from dlopt.errors import Fault, InvalidInstanceError
@@ -22,38 +21,27 @@ def parse(text: str, source: str | None = None) -> Certificate:
     InvalidInstanceError
         If it is none, with the line.
     """
-    remarks: dict[str, str] = {}
-    tokens: list[str] = []
-    ends: list[int] = []
-    for line in text.split("\n"):
-        if not line.startswith("%"):
-            tokens += _TOKEN.findall(line)
-        elif ":" in line:
-            key, _, value = line[1:].partition(":")
-            remarks[key.strip()] = value.strip()
-        ends.append(len(tokens))
-    reader = _Reader(tokens)
+    reader = _Reader(text)
     try:
-        return reader.certificate(remarks)
+        return reader.certificate()
     except (ValueError, IndexError) as error:
-        at = min(reader.position, len(tokens)) - 1
-        value = tokens[at][:30] if at >= 0 else "nothing"
+        value = reader.tokens[reader.position - 1][:30] if reader.tokens else "nothing"
         ended = f"the file ends, and {reader.expected} is expected"
         why = ended if isinstance(error, IndexError) else error
         rule = f"must be a VIPR 1.0 file (section {reader.section}: {why})"
-        fault = Fault(f"line {bisect_right(ends, at) + 1}", value, rule)
-        raise InvalidInstanceError([fault], source) from error
+        raise InvalidInstanceError([Fault(f"line {reader.line}", value, rule)], source) from error
 
 
 class _Reader:
-    """Reads the sections of a file, one after the other."""
+    """Reads the sections of a file, one after the other, with the tokens of one line at a time."""
 
-    def __init__(self, tokens: list[str]) -> None:
-        self.tokens, self.position = tokens, 0
+    def __init__(self, text: str) -> None:
+        self.lines, self.remarks = enumerate(text.split("\n"), 1), dict[str, str]()
+        self.tokens, self.position, self.line = list[str](), 0, 1
         self.variables, self.costs = 0, dict[int, Fraction]()
         self.section = self.expected = "VER"
 
-    def certificate(self, remarks: dict[str, str]) -> Certificate:
+    def certificate(self) -> Certificate:
         """Read all of it."""
         self._begin("VER")
         if self._next("the version") not in _VERSIONS:
@@ -86,10 +74,10 @@ class _Reader:
             self._vector()
         self._begin("DER")
         steps = tuple(self._step() for _ in range(self._count("steps")))
-        if self.position < len(self.tokens):
+        if self._has_next():
             self._next("the end of the file")
             raise ValueError("the steps are complete, and the end of the file is expected")
-        return Certificate(names, integers, self.costs, constraints, claim, steps, remarks)
+        return Certificate(names, integers, self.costs, constraints, claim, steps, self.remarks)
 
     def _claim(self) -> Fraction | None:
         self._begin("RTP")
@@ -166,5 +154,21 @@ class _Reader:
             raise ValueError(f"{word} is expected")
 
     def _next(self, expected: str) -> str:
-        self.position, self.expected = self.position + 1, expected
+        self.expected = expected
+        if self.position == len(self.tokens) and not self._has_next():
+            raise IndexError(expected)
+        self.position += 1
         return self.tokens[self.position - 1]
+
+    def _has_next(self) -> bool:
+        """Tell whether there is another token, and read the lines up to it."""
+        while self.position == len(self.tokens):
+            number, line = next(self.lines, (0, ""))
+            if not number:
+                return False
+            if line.startswith("%"):
+                key, colon, value = line[1:].partition(":")
+                self.remarks |= {key.strip(): value.strip()} if colon else {}
+            elif tokens := _TOKEN.findall(line):
+                self.tokens, self.position, self.line = tokens, 0, number
+        return True
