@@ -30,6 +30,7 @@ SHIPPED = {
         *("accepted", "accepted-tasks", "accepted-reservations"),
         *("accepted-load", "reject-ratio"),
     ),
+    "multistage/multi-stage-literal-f9": ("accepted-reservations",),
     "coreservation/one-by-one": (
         *("benefit", "rejections", "rejected-priority", "benefit-then-rejections"),
         *("rejections-then-benefit", "rejected-priority-then-benefit", "rejections-then-machines"),
@@ -46,7 +47,10 @@ SHIPPED = {
 }
 """Of each problem, what all its objectives have certificates of."""
 
-FOLDERS = {"gds-shuffle-harms": "bag/counterexamples/gds-shuffle-harms"}
+FOLDERS = {
+    "gds-shuffle-harms": "bag/counterexamples/gds-shuffle-harms",
+    "multi-stage-literal-f9": "multistage/counterexamples/multi-stage-literal-f9",
+}
 
 
 def first_step_of(text, rule, change):

@@ -45,9 +45,6 @@ def upper_bound(
     >>> upper_bound(scaled, Limits()).value
     Fraction(1, 1)
     """
-    if not scaled.tasks and not scaled.reservations:
-        derivation = "trivial bound (nothing remains to be decided)"
-        return UpperBound(scaled.value_of_finished, derivation, ())
 
     def state_program() -> AcceptanceProgram:
         model = ReservationFluidRelaxation(scaled)

@@ -162,10 +162,9 @@ def test_what_costs_nothing_is_accepted():
     assert violations(instance, found.solution) == ()
     assert feasible_together(instance).value == 2
     nothing = around(1, 1, 1, (0, 1, 9), committed=done, now=3)
-    assert (
-        exact_plan(nothing).reason
-        == "source of the bound: trivial bound (nothing remains to be decided)"
-    )
+    done = exact_plan(nothing)
+    assert done.reason == "source of the bound: trivial bound (all accepted that can be on time)"
+    assert (done.bound, done.proof) == (1, "exact")
 
 
 def test_hints():
