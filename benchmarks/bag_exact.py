@@ -19,7 +19,7 @@ from dlopt.result import Limits, Status
 DATA = Path(os.environ.get("DLOPT_DATA", Path(__file__).parents[2] / "shared" / "data"))
 SECONDS = 60.0
 """In how many seconds a matrix of 512 x 16 must come ..."""
-NEAR = 0.01
+NEAR = 0.001
 """... so close to the best value that is known."""
 COUNT = 20
 
