@@ -34,7 +34,7 @@ def test_every_file_belongs_to_a_row_and_every_row_has_its_files():
 
 @pytest.mark.parametrize(
     "record",
-    [one for one in RECORDS if int(one.file.split("/")[0]) <= MOST_TASKS],
+    [one for one in RECORDS if one.set != "stg" or int(one.file.split("/")[0]) <= MOST_TASKS],
     ids=lambda record: record.case.name,
 )
 def test_the_plan_is_valid_and_its_bound_is_proven(record):
@@ -91,3 +91,12 @@ def test_a_record_has_a_better_value_or_a_better_bound(lower, value, bound, bett
     case = PublicCase("stg", "50/a.stg", 2, lower, 5)
     found = Result(Status.FEASIBLE, objective="makespan", value=value, bound=bound)
     assert is_better(case, found) is better
+
+
+def test_a_makespan_that_is_published_rounded_is_not_beaten_by_its_own_decimals():
+    case = PublicCase("etc_braun", "u_c_hihi.0", 16, None, 7358942.8)
+    same, better = (
+        Result(Status.FEASIBLE, objective="makespan", value=value, bound=7348794.8)
+        for value in (7358942.75, 7358661.39)
+    )
+    assert (is_better(case, same), is_better(case, better)) == (False, True)

@@ -14,10 +14,9 @@ from dlopt.models.bag.search import (
     LP_MACHINE_DUALS,
     LP_WINDOWS,
     certificate_of_bounds,
-    negated_flowtime,
-    trivial_bound,
 )
 from dlopt.models.bag.solutions import to_objective_bound
+from dlopt.models.bag.trivial_bounds import negated_flowtime, trivial_bound
 from dlopt.models.common.lexicographic import Bound
 from dlopt.models.common.objective_levels import as_objective_value, bound_reason
 from dlopt.problems.bag.data import Instance, Solution

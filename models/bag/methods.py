@@ -9,7 +9,7 @@ from dlopt.backends.size_limits import too_large
 from dlopt.errors import NotApplicableError
 from dlopt.incumbents import offer
 from dlopt.models.bag.scaled_instance import ScaledInstance
-from dlopt.models.bag.search import ExactSearch, trivial_bound
+from dlopt.models.bag.search import ExactSearch
 from dlopt.models.bag.solutions import (
     Sequences,
     objective_key,
@@ -17,6 +17,7 @@ from dlopt.models.bag.solutions import (
     to_objective_bound,
     to_solution,
 )
+from dlopt.models.bag.trivial_bounds import trivial_bound
 from dlopt.models.common.lexicographic import SearchResult
 from dlopt.models.common.objective_levels import (
     as_objective_value,

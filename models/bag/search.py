@@ -1,13 +1,15 @@
 """The portfolio of the exact methods: schedules and bounds are improved, level by level.
 
-Each level is bounded by a relaxation first; then the schedule is improved by large neighbourhood
-search, and at last the whole program is solved by CP-SAT, or by a MILP solver.
+Each level is bounded by a relaxation first; then the schedule is improved by the program of the
+pairs of least reduced costs (`near_relaxation`) and by large neighbourhood search, and at last the
+whole program is solved by CP-SAT, or by a MILP solver.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from math import ceil, inf
@@ -23,7 +25,12 @@ from dlopt.models.bag.cpsat import CpSatModel, estimate_terms
 from dlopt.models.bag.flowtime_assignment import FlowtimeAssignment, solve_assignment
 from dlopt.models.bag.flowtime_subsets import search_subsets
 from dlopt.models.bag.identical_machines import is_number_partitioning, search_partitions
-from dlopt.models.bag.lns import NeighbourhoodSearch, fractional_jobs, round_relaxation
+from dlopt.models.bag.lns import (
+    NeighbourhoodSearch,
+    fractional_jobs,
+    near_relaxation,
+    round_relaxation,
+)
 from dlopt.models.bag.makespan_bound import MakespanDualBound, bound_makespan
 from dlopt.models.bag.milp import AssignmentMilp
 from dlopt.models.bag.on_time_bound import bound_count_on_time
@@ -43,6 +50,7 @@ from dlopt.models.bag.solutions import (
     objective_key,
     without_late_jobs,
 )
+from dlopt.models.bag.trivial_bounds import negated_flowtime, trivial_bound
 from dlopt.models.common.lexicographic import (
     CLOSED_GAP,
     ROUNDED_GAP,
@@ -64,6 +72,10 @@ NEIGHBOURHOOD_ROUNDS = 40
 NEIGHBOURHOODS_SHARE = 0.85
 """Share of the time for neighbourhoods before the whole program. Chosen by hand: sizes that need
 them are rarely closed by the whole program."""
+REDUCED_PROGRAM_SHARE = 0.5
+"""Share of the time for neighbourhoods for the program of `near_relaxation`. Chosen by hand."""
+REDUCED_PROGRAM_EFFORT = 10.0
+"""Deterministic seconds of CP-SAT for it without a time limit. Chosen by hand."""
 COMPLETE_SEARCH_SHARE = 0.5
 """Share of the time for the search over sets of jobs. Chosen by hand."""
 
@@ -71,9 +83,6 @@ LP_MACHINE_DUALS = "LP relaxation of R||Cmax, certified in integers"
 LP_WINDOWS = "LP relaxation with time windows, certified in fractions"
 ASSIGNMENT = "assignment problem of positions, certified in integers"
 SUBSETS = "dynamic programming over sets of tasks, in integers"
-ALL_ON_TIME = "trivial bound (all tasks that can be on time)"
-LONGEST_TASK = "the longest task"
-EACH_TASK_ALONE = "each task alone on a machine"
 CP_SAT = f"{cpsat.NAME} (integer times)"
 
 
@@ -234,19 +243,23 @@ class ExactSearch(LexicographicSearch[str, Sequences, Fraction]):
         if program_follows and pairs <= MAX_PAIRS_WITHOUT_NEIGHBOURHOODS:
             return
         budget = Budget(self.budget.left(NEIGHBOURHOODS_SHARE if program_follows else 1))
-        search = NeighbourhoodSearch(
-            self.scaled, self.result.incumbent, budget, self.seed, self.dual_bound
-        )
+        scaled = self.scaled
+        if self.dual_bound is not None:
+            scaled = near_relaxation(scaled, self.dual_bound, self.result.incumbent)
+        if scaled is not self.scaled:
+            limits, known = budget.left(REDUCED_PROGRAM_SHARE), self.tightest(bounds).value
+            self._solve_by_cp_sat(scaled, self.levels[0], known, limits, complete=False)
         rounds = 0
-        try:
-            while not (self.is_closed(bounds) or search.exhausted):
-                if not timed and rounds >= NEIGHBOURHOOD_ROUNDS:
-                    break
-                rounds += 1
-                if search.improve():
-                    self.update_incumbent(search.sequences)
-        except TimeoutError:
-            pass
+        with suppress(TimeoutError):
+            for part in [scaled] if scaled is self.scaled else [scaled, self.scaled]:
+                incumbent = self.result.incumbent
+                search = NeighbourhoodSearch(part, incumbent, budget, self.seed, self.dual_bound)
+                while not (self.is_closed(bounds) or search.exhausted):
+                    if not timed and rounds >= NEIGHBOURHOOD_ROUNDS:
+                        return
+                    rounds += 1
+                    if search.improve():
+                        self.update_incumbent(search.sequences)
 
     def _solve_whole_program(self, level: str, bound: Fraction) -> Bound[Fraction]:
         """Solve the program over all jobs, of which a bound is known."""
@@ -257,7 +270,19 @@ class ExactSearch(LexicographicSearch[str, Sequences, Fraction]):
         if reason is not None:
             self.result.skipped_reason = reason
             return trivial_bound(scaled, level)
-        program = CpSatModel(reduced)
+        limits = self.budget.left()
+        if not scaled.exactly_scaled:
+            limits = replace(limits, gap=max(limits.gap, ROUNDED_GAP))
+        proven_bound = self._solve_by_cp_sat(reduced, level, bound, limits, complete=True)
+        if proven_bound is None:
+            raise TimeoutError
+        return proven_bound
+
+    def _solve_by_cp_sat(
+        self, reduced: ScaledInstance, level: str, bound: Fraction, limits: Limits, complete: bool
+    ) -> Bound[Fraction] | None:
+        """Solve the program over all jobs, and return its bound if it holds of all schedules."""
+        scaled, program = self.scaled, CpSatModel(reduced)
         if scaled.objective_kind == "makespan":
             program.minimise_makespan(_units_rounded_down(scaled, -bound))
         elif scaled.objective_kind == "flowtime":
@@ -267,25 +292,21 @@ class ExactSearch(LexicographicSearch[str, Sequences, Fraction]):
             for proven, value in self.fixed_levels:
                 program.require_count(proven, int(value) - scaled.undated_count(proven))
         program.hint(self.result.incumbent)
-        limits = self.budget.left()
-        if not scaled.exactly_scaled:
-            limits = replace(limits, gap=max(limits.gap, ROUNDED_GAP))
 
         def read(known: cpsat.Outcome) -> tuple[Sequences | None, Bound[Fraction] | None]:
             sequences = None if known.value_of is None else program.sequences(known)
-            if known.bound is None:
+            if known.bound is None or not complete:
                 return sequences, None
             proven = self._as_level(level, Fraction(known.bound))
             return sequences, Bound(proven, CP_SAT, relies_on_solver=True)
 
         with self.watching(read) as report:
-            outcome = program.solve(limits, self.seed, None, report)
+            effort = None if complete or limits.time_s is not None else REDUCED_PROGRAM_EFFORT
+            outcome = program.solve(limits, self.seed, effort, report)
         if outcome.status is Status.INFEASIBLE:
             raise SolverError("CP-SAT reports infeasible, but a feasible schedule is known")
         sequences, proven_bound = read(outcome)
         self.update_incumbent(sequences)
-        if proven_bound is None:
-            raise TimeoutError
         return proven_bound
 
     def _fix_by_reduced_cost(self) -> ScaledInstance:
@@ -370,25 +391,6 @@ def certificate_of_bounds(
         return flowtime_certificate(scaled, assignment)
     total = (scaled.total_release - bounds[0]) * scaled.scale
     return total_completion_certificate(scaled, total, seed, stop)
-
-
-def trivial_bound(scaled: ScaledInstance, level: str) -> Bound[Fraction]:
-    """Return the bound of a level if every task had a machine of its own, and its proof."""
-    if scaled.objective_kind == "count":
-        count = scaled.undated_count(level) + sum(scaled.weights(level))
-        return Bound(Fraction(count), ALL_ON_TIME)
-    if scaled.objective_kind == "makespan":
-        return Bound(-scaled.to_instance_time(scaled.longest_job), LONGEST_TASK)
-    ends = [
-        min(arrivals[k] + scaled.processing_time(job, k) for k in scaled.eligible_machines[job])
-        for job, arrivals in enumerate(scaled.arrivals)
-    ]
-    return Bound(negated_flowtime(scaled, Fraction(sum(ends))), EACH_TASK_ALONE)
-
-
-def negated_flowtime(scaled: ScaledInstance, total_completion: Fraction) -> Fraction:
-    """Return a flowtime, negated, from a sum of completions in scaled units."""
-    return scaled.total_release - scaled.to_instance_time(total_completion)
 
 
 def _units_rounded_down(scaled: ScaledInstance, time: Fraction) -> int:
