@@ -15,7 +15,7 @@ from dlopt.cli.help_texts import option
 from dlopt.cli.input_files import STANDARD, read_instance, read_plan, require_one_standard_input
 from dlopt.cli.instance_options import InstanceFile, ResultFile
 from dlopt.cli.json_output import print_result
-from dlopt.cli.options import AsJson, Exactly, Floating
+from dlopt.cli.options import AsJson, Exactly, Floating, refuse_shared_files, writable
 from dlopt.errors import InvalidInstanceError, NotApplicableError
 from dlopt.problems.validated_record import numbers_of
 from dlopt.result import Result
@@ -42,7 +42,11 @@ def check(
     ] = None,
     statement: Annotated[
         Path | None,
-        option("--statement FILE", "Write what the certificate proves, if it is accepted."),
+        option(
+            "--statement FILE",
+            "Write what the certificate proves, if it is accepted.",
+            callback=writable,
+        ),
     ] = None,
     exact_numbers: Exactly = False,
     float_numbers: Floating = False,
@@ -56,6 +60,9 @@ def check(
     from dlopt.cli import result_tables
     from dlopt.plain_data import verification_to_data
 
+    for read in (instance_file, result_file, certificate):
+        if read is not None:
+            refuse_shared_files(read, {"--statement": statement})
     instance, plan = read_both(instance_file, result_file, exact_numbers, float_numbers)
     found = api.check(instance, plan, tolerance)
     if certificate is not None:

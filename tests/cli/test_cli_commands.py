@@ -107,6 +107,17 @@ def test_check_writes_the_statement_of_an_accepted_certificate(
     assert "--certificate" in dlopt(*proof[:3], *proof[5:], code=2).err
 
 
+@pytest.mark.parametrize("name", ["r.json", "p.vipr", "none/s.vipr"])
+def test_no_statement_replaces_a_file_that_is_read(
+    dlopt: Command, three: Path, tmp_path: Path, name: str
+) -> None:
+    dlopt("solve", three, "--out", "r.json", "--certificate", "p.vipr")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    asked = ("check", three, "r.json", "--certificate", "p.vipr", "--statement", name)
+    assert name in dlopt(*asked, code=2).err
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
 def test_check_of_a_corrupted_plan(dlopt: Command, three: Path, tmp_path: Path) -> None:
     answer = dlopt("solve", three, "--json").json
     answer["solution"]["chunks"][0]["load"] = 2
