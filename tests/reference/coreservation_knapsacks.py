@@ -46,26 +46,31 @@ def holds_for_knapsack(program: Shares[C], terms: Mapping[C, Fraction], most: Fr
     groups = {column.group for column in wanted}
     if len(groups) != 1 or any(column.kind != "y" or not column.low for column in wanted):
         return False
-    used = {c.request: -value for c, value in terms.items() if c.kind == "m"}
+    allowed = {c.request: -value for c, value in terms.items() if c.kind == "m"}
     members = [machine for machine, group in enumerate(program.groups) if group in groups]
     for instant in program.instants():
-        if not all(program.is_active(column, instant) for column in wanted):
-            continue
-        weights = {m: heaviest(wanted, terms, program.free(m, instant)) for m in members}
-        always = sum((w for m, w in weights.items() if m not in used), Fraction(0))
-        if always <= most and all(used[m] >= weights[m] for m in members if m in used):
-            return True
+        if all(program.is_active(column, instant) for column in wanted):
+            weights = {m: heaviest(wanted, terms, program.free(m, instant)) for m in members}
+            beyond = (max(w - allowed.get(m, 0), Fraction(0)) for m, w in weights.items())
+            if sum(beyond, Fraction(0)) <= most:
+                return True
     return False
 
 
 def heaviest(columns: Sequence[C], weights: Mapping[C, Fraction], free: Fraction) -> Fraction:
-    """Return the largest weight of columns whose units fit in what is free."""
-    best = {0: Fraction(0)}
+    """Return the largest weight of columns whose units fit in what is free.
+
+    Of all sets, only those are kept that are heavier than every one with no more units.
+    """
+    kept = [(Fraction(0), Fraction(0))]
     for column in columns:
-        for taken, weight in list(best.items()):
-            more = taken + column.low
-            if more <= free:
-                best[more] = max(best.get(more, Fraction(0)), weight + weights[column])
-        if len(best) * len(columns) > MOST_SUMS:
+        more = [(units + column.low, weight + weights[column]) for units, weight in kept]
+        heavier, most = [], Fraction(-1)
+        for units, weight in sorted(kept + more, key=lambda pair: (pair[0], -pair[1])):
+            if units <= free and weight > most:
+                most = weight
+                heavier.append((units, weight))
+        kept = heavier or kept
+        if len(kept) * len(columns) > MOST_SUMS:
             raise RefusedError("a row has too many sums")
-    return max(best.values())
+    return kept[-1][1]
