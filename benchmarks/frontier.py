@@ -116,15 +116,24 @@ def cases(data: Path, sets: Sequence[str] = ("stg", "etc_braun")) -> Iterator[Pu
     """Yield the public instances whose published value and bound differ."""
     for size in STG_SIZES if "stg" in sets else ():
         for path in sorted((data / "stg" / str(size)).glob("*.stg")):
-            for machines, (least, most) in stg.bounds(stg.read(path)).items():
-                if least < most:
-                    yield PublicCase("stg", f"{size}/{path.name}", machines, least, most)
+            for case in published(data, "stg", f"{size}/{path.name}"):
+                if case.lower is not None and case.lower < case.upper:
+                    yield case
+    if "etc_braun" in sets:
+        yield from published(data, "etc_braun")
+
+
+def published(data: Path, name: str, file: str = "") -> Iterator[PublicCase]:
+    """Yield what is published: of a file of STG by number of machines, or of all of `etc_braun`."""
     table = data / "etc_braun" / "makespans.csv"
-    if "etc_braun" in sets and table.is_file():
-        with table.open(newline="") as file:
-            for row in csv.DictReader(file):
+    if name == "stg":
+        for machines, (least, most) in stg.bounds(stg.read(data / name / file)).items():
+            yield PublicCase(name, file, machines, least, most)
+    elif table.is_file():
+        with table.open(newline="") as lines:
+            for row in csv.DictReader(lines):
                 known = float(row["best_known_solution_verified"])
-                yield PublicCase("etc_braun", row["file"], int(row["machines"]), None, known)
+                yield PublicCase(name, row["file"], int(row["machines"]), None, known)
 
 
 def read_records(folder: Path = INSTANCES) -> list[Record]:
@@ -155,19 +164,21 @@ def _natural(file: str) -> tuple[int, str]:
 
 def is_better(case: PublicCase, found: Result[Any]) -> bool:
     """Tell whether a value or a bound is better than what is published."""
-    bound_is_better = found.bound is not None and case.lower is not None
-    return found.value is not None and bool(
-        found.value < case.upper - case.rounding or (bound_is_better and found.bound > case.lower)
-    )
+    if found.value is None or found.bound is None:
+        return False
+    bound_is_better = case.lower is not None and found.bound > case.lower
+    return bool(found.value < case.upper - case.rounding or bound_is_better)
 
 
 def record_of(case: PublicCase, found: Result[Any], data: Path, folder: Path) -> Record:
     """Write plan and certificate of a result, and return the row."""
-    plan, certificate = f"records/{case.name}.json.gz", ""
+    plan, certificate = f"records/{case.name}.json.gz", f"records/{case.name}.vipr.gz"
     _write(folder / plan, _plan_text(found))
     if found.certificate is not None:
-        certificate = f"records/{case.name}.vipr.gz"
         _write(folder / certificate, certificate_text(found))
+    else:
+        (folder / certificate).unlink(missing_ok=True)
+        certificate = ""
     return Record(
         case.set,
         case.file,
@@ -201,6 +212,8 @@ def check_record(record: Record, data: Path, folder: Path = INSTANCES) -> list[s
     """Return what is wrong with a record: its file, its plan, or the proof of its bound."""
     case = record.case
     public = data / case.set / case.file
+    if not public.is_file():
+        return [f"{case.name}: there is no public file {public}: set DLOPT_DATA to its folder"]
     if hashlib.sha256(public.read_bytes()).hexdigest() != record.sha256:
         return [f"{case.name}: the public file is another one"]
     instance, wrong = case.instance(data), []
@@ -214,6 +227,10 @@ def check_record(record: Record, data: Path, folder: Path = INSTANCES) -> list[s
             if (str(found.value), str(found.bound)) == (record.value, record.bound)
             else ["the plan file states another value or bound"]
         )
+        if found.objective != record.objective:
+            wrong.append("the plan file has another objective")
+        if case not in published(data, case.set, case.file):
+            wrong.append("other values are published")
         if not is_better(case, found):
             wrong.append("it is no better than what is published")
         if record.certificate:
@@ -252,12 +269,16 @@ def run(wanted: argparse.Namespace, data: Path, folder: Path) -> None:
         if new is not None:
             known[case.name] = new
             write_records(list(known.values()), folder)
-        published = f"[{case.lower}, {case.upper}]"
+        known_before = f"[{case.lower}, {case.upper}]"
         spent = f"{time.perf_counter() - begun:.1f} s"
         print(
-            case.name, published, f"{float(found.value):.10g}", f"{float(found.bound or 0):.10g}",
-            str(found.status), found.proof, spent, "record" if new else "-", flush=True,
+            case.name, known_before, *map(_shown, (found.value, found.bound)), str(found.status),
+            found.proof, spent, "record" if new else "-", flush=True,
         )  # fmt: skip
+
+
+def _shown(number: Any) -> str:
+    return "-" if number is None else f"{float(number):.10g}"
 
 
 def main() -> int:

@@ -92,6 +92,8 @@ class Comparison:
             if value[0].isdigit():
                 found[name] = float(value), float(seconds)
         own = [known for name, known in found.items() if "/" not in name]
+        if not own:
+            return found
         total = sum(seconds for _, seconds in own)
         return {"HybridScheduler": (min(value for value, _ in own), total), **found}
 

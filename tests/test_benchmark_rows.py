@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import saga_schedulers
 from benchmarks.rows import kept, plain, records, stored
 from dlopt.errors import InvalidInstanceError, NotApplicableError
 
@@ -22,7 +23,13 @@ class Some:
 
 FORM = records("some", Some, lambda row: row.name)
 MODULES = ["coreservation", "dag_exact", "invariants", "falsification_log", "solver_claims"]
-MODULES += ["papers.bag_runs", "papers.coreservation_runs", "better", "blind_spots"]
+MODULES += [
+    "papers.bag_runs",
+    "papers.coreservation_runs",
+    "better",
+    "blind_spots",
+    "saga_schedulers",
+]
 
 
 def test_a_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
@@ -95,3 +102,11 @@ def test_a_foreign_file_is_refused(tmp_path: Path, words: list[str]) -> None:
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode != 0 and "letter.txt: line 1: must be a row of a" in done.stderr
     assert file.read_text() == "Dear reader,\n"
+
+
+def test_an_instance_that_no_other_scheduler_solves_has_a_row() -> None:
+    peers = ("a=no schedule within 20 s=20", "b=KeyError: 3=.1")
+    row = saga_schedulers.Comparison("stg", "r", 2, 1.0, "True", 0.1, ("1=2.0=.1",), peers)
+    assert row.valid() == {} and row.invalid()["b"] == "KeyError: 3"
+    solved = saga_schedulers.Comparison("stg", "r", 2, 1.0, "True", 0.1, (), (*peers, "c=3=.5"))
+    assert solved.valid() == {"c": (3.0, 0.5), "HybridScheduler": (3.0, 0.5)}

@@ -13,8 +13,10 @@ from benchmarks.frontier import (
     check_record,
     is_better,
     read_records,
+    record_of,
     write_records,
 )
+from dlopt import solve
 from dlopt.result import Result, Status
 from tests.data import data_folder
 
@@ -73,8 +75,26 @@ def test_another_public_file_value_or_published_value_is_found():
     assert check_record(other, data) == [f"{SMALL.case.name}: the public file is another one"]
     (wrong,) = check_record(replace(SMALL, value="151"), data)
     assert wrong.endswith("states another value or bound")
-    (wrong,) = check_record(replace(SMALL, published_lower="152"), data)
-    assert wrong.endswith("no better than what is published")
+    other, no_better = check_record(replace(SMALL, published_lower="152"), data)
+    assert other.endswith("other values are published")
+    assert no_better.endswith("no better than what is published")
+    (wrong,) = check_record(replace(SMALL, published_lower="1"), data)
+    assert wrong.endswith("other values are published")
+    (wrong,) = check_record(replace(SMALL, objective="tardy-graphs"), data)
+    assert wrong.endswith("another objective")
+
+
+def test_a_public_file_that_is_not_there_is_named(tmp_path):
+    (wrong,) = check_record(SMALL, tmp_path)
+    assert str(tmp_path / SMALL.set / SMALL.file) in wrong and "DLOPT_DATA" in wrong
+
+
+def test_a_record_without_a_certificate_leaves_no_file_of_the_one_before(tmp_path):
+    data = data_folder(SMALL.set).parent
+    shutil.copytree(INSTANCES / "records", tmp_path / "records")
+    found = solve(SMALL.case.instance(data), method="heft")
+    assert record_of(SMALL.case, found, data, tmp_path).certificate == ""
+    assert not (tmp_path / SMALL.certificate).exists()
 
 
 def test_the_table_is_written_as_it_is_read(tmp_path):

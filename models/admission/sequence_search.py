@@ -74,9 +74,10 @@ class SizedSequence(NamedTuple):
 
     @property
     def loaded_chunks(self) -> list[UnsizedChunk]:
-        """The chunks with load."""
-        sized = zip(self.sequence, self.loads, strict=True)
-        return [chunk for chunk, load in sized if load > NO_LOAD]
+        """The chunks with load; all of a task of which no chunk has more than `NO_LOAD`."""
+        sized = list(zip(self.sequence, self.loads, strict=True))
+        loaded = {chunk.task for chunk, load in sized if load > NO_LOAD}
+        return [chunk for chunk, load in sized if load > NO_LOAD or chunk.task not in loaded]
 
 
 class SequenceSearch:
@@ -124,7 +125,7 @@ class SequenceSearch:
             UnsizedChunk(i, j): float(scaled.earliest_start(task, j))
             for i, task in enumerate(scaled.tasks)
             for j in scaled.nodes
-            if scaled.max_load(task, j) > 0
+            if scaled.max_load(task, j) > NO_LOAD * task.load
         }
         self.chunks = defaultdict[int, list[UnsizedChunk]](list)
         for chunk in self.release:
@@ -155,7 +156,7 @@ class SequenceSearch:
             Finishes the tasks of `accepted`.
         accepted : collection of int
         """
-        begun = self.sized(list(sequence), frozenset(accepted))
+        begun = self.sized(self._possible(sequence), frozenset(accepted))
         while not self.is_over:
             target = self._larger_target(begun.tasks)
             if target is None:
@@ -214,22 +215,17 @@ class SequenceSearch:
         lower = [0.0] * count + [self.release[chunk] for chunk in sequence] + [0.0] * len(own)
         costs = [0.0] * (2 * count) + [1.0] * len(own)
         point = self.solver.minimise(costs, lower, rows, sides)
-        if not point:
-            return SizedSequence(tasks, sequence, inf, (), (), tasks)
+        # A task with less load than the solver's tolerance needs a chunk, too.
+        least = inf if not point else 0.0 if all(own.values()) else 2 * FINISHED
+        point = point or lower
         rest = dict(zip(own, point[2 * count :], strict=True))
-        return SizedSequence(
-            tasks,
-            sequence,
-            sum(rest.values()),
-            point[:count],
-            point[count : 2 * count],
-            frozenset(i for i, load in rest.items() if load > FINISHED),
-        )
+        unfinished = frozenset(i for i, load in rest.items() if load > FINISHED or not own[i])
+        left, starts = max(sum(rest.values()), least), point[count : 2 * count]
+        return SizedSequence(tasks, sequence, left, point[:count], starts, unfinished)
 
     def _anneal(self, current: SizedSequence, *, may_exchange: bool) -> SizedSequence:
         """Return the last sequence of one annealing: the first that finishes all, if there is."""
-        tasks = len(self.load)
-        initial = TEMPERATURE * sum(self.load) / tasks
+        initial = TEMPERATURE * sum(self.load) / len(self.load)
         for done in range(CYCLE):
             if current.unfinished_load <= FINISHED or self.is_over:
                 break
@@ -335,8 +331,10 @@ class SequenceSearch:
     def _larger_target(self, accepted: frozenset[int]) -> frozenset[int] | None:
         """Return tasks of a larger value than those that are accepted, which fit as fluids."""
         least = self.scaled.value(accepted) + self.scaled.value_granularity
+        optional = self._optional(accepted)
         for attempt in range(TARGETS):
-            optional = self._optional(accepted)
+            if self.is_over:
+                break
             removed = self.random.sample(optional, min(len(optional), 3 * attempt // TARGETS))
             target = self._filled(accepted, removed, least)
             if target is not None:
@@ -363,12 +361,14 @@ class SequenceSearch:
     ) -> frozenset[int] | None:
         """Return tasks without some and with others up to a value, None if they do not fit."""
         others = [i for i in self.chunks if i not in tasks]
-        filled = tasks.difference(removed)
+        added, value = list[int](), self.scaled.value(tasks.difference(removed))
         for i in self.random.sample(others, len(others)):
-            if self.scaled.value(filled) >= least:
+            if value >= least:
                 break
-            filled |= {i}
-        if self.scaled.value(filled) < least:
+            added.append(i)
+            value += self.scaled.tasks[i].weight
+        if value < least:
             return None
+        filled = tasks.difference(removed).union(added)
         self.left -= filled not in self.fluid.known
         return filled if self.fluid.allows(filled) else None

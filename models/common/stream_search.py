@@ -26,7 +26,7 @@ from dlopt.result import Limits, Proof, Status
 
 TIME_SHARE = 1 / 4
 """Share of the remaining time that each step but the last may take. Chosen by hand: more of it
-helps the bound and the discretised models, less leaves more time to the sequencing MILP."""
+helps the bound, less leaves more time to the models over sequences."""
 
 
 class Numbers(Protocol):

@@ -38,6 +38,8 @@ MIN_EXCESS = 1e-6
 """A row that a point exceeds by less than this share of the machines is not added."""
 KEPT_EXCESS = 0.99
 """How much of the largest excess a row with a smaller factor has to keep; chosen by hand."""
+MAX_SUMS = 32_000_000
+"""Sums of a row at the most, as for who checks it: units times the parts that may be together."""
 ROUNDING = 1e-6
 """What is added to duals before they are rounded down."""
 
@@ -84,6 +86,9 @@ def knapsack_weights(
         return None
     for factor in FACTORS:
         weights = {size: floor(dual * factor + ROUNDING) for size, dual in duals.items()}
+        together = sum(min(n, capacity // s) for s, n in master.demand.items() if weights[s])
+        if (together + 1) * (capacity + 1) > MAX_SUMS:
+            continue
         largest = master.knapsacks(list(weights.values()))[0]
         total_weight = sum(weight * amounts[size] for size, weight in weights.items())
         excess = total_weight - machines * largest[-1]

@@ -12,7 +12,7 @@ from typing import Protocol, TypeVar
 
 from tests.reference.vipr import RefusedError
 
-MOST_SUMS = 4_000_000
+MOST_SUMS = 32_000_000
 """Sums that are formed of the units of a row."""
 
 

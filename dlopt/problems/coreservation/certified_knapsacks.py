@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from fractions import Fraction
+from math import lcm
 
-MAX_STEPS = 4_000_000
+MAX_STEPS = 32_000_000
 """Sums that are formed for a row at the most: some seconds. A row that needs more is refused."""
 
 
@@ -45,8 +46,10 @@ def largest_weights(items: Iterable[tuple[int, Fraction]], room: int) -> list[Fr
     ]
     if (len(kept) + 1) * (room + 1) > MAX_STEPS:
         return None
-    best = [Fraction(0)] * (room + 1)
+    scale = lcm(*(weight.denominator for _, weight in kept))
+    best = [0] * (room + 1)
     for size, weight in kept:
-        for used in range(room, size - 1, -1):
-            best[used] = max(best[used], best[used - size] + weight)
-    return best
+        more = int(weight * scale)
+        pairs = zip(best[size:], best, strict=False)
+        best[size:] = [b + more if b + more > a else a for a, b in pairs]
+    return [Fraction(weight, scale) for weight in best]

@@ -7,7 +7,7 @@ import pytest
 from dlopt.models.admission.fixed_sequence_lp import UnsizedChunk, schedule_sequence, sequence_of
 from dlopt.models.admission.methods import exact_plan
 from dlopt.models.admission.scaled_instance import ScaledInstance
-from dlopt.models.admission.sequence_search import EFFORT, SequenceSearch
+from dlopt.models.admission.sequence_search import EFFORT, FINISHED, SequenceSearch
 from dlopt.problems.admission import violations
 from dlopt.result import Limits, Status
 from tests.models.admission.sample_instances import GAPS, stream
@@ -66,3 +66,40 @@ def test_the_optimum_of_alternating_chunks_is_found(threads):
     found = exact_plan(instance, limits=Limits(work=12_000, threads=threads))
     assert (found.status, found.value) == (Status.OPTIMAL, 5)
     assert violations(instance, found.solution) == ()
+
+
+@pytest.mark.parametrize("chi", [10**16, 10**26])
+def test_a_node_that_can_do_hardly_anything_is_no_hindrance(chi):
+    """HiGHS refuses its coefficients; only the smallest task may use the second one."""
+    small = (17, Fraction(1, 10**10), 20)
+    instance = stream(4, (1, 1, 1, 1), (4, 4, 4, chi), *CLOSE, *[small] * (chi > 10**20))
+    found = exact_plan(instance, limits=Limits(work=200))
+    assert found.value >= 3 and violations(instance, found.solution) == ()
+
+
+def test_a_chunk_with_hardly_any_load_may_be_in_a_first_sequence():
+    scaled = ScaledInstance.from_instance(stream(2, 1, (1, 10**16), (0, 3, 7), (1, 1, 9)))
+    begun = [UnsizedChunk(0, 0), UnsizedChunk(0, 1)]
+    found = SequenceSearch(scaled, 1, Limits(work=100), EFFORT, 0).improve(begun, [0])
+    assert found.tasks == {0, 1}
+
+
+def test_tasks_with_less_load_than_the_tolerance_have_chunks():
+    tiny = Fraction(1, 10**12)
+    instance = stream(2, 1, 4, (0, 4, 30), (0, tiny, 9), (1, tiny, 20), (3, 4, 40))
+    scaled = ScaledInstance.from_instance(instance)
+    search = SequenceSearch(scaled, 1, Limits(work=2_000), EFFORT, 0)
+    unsent = search.sized([UnsizedChunk(0, 0)], frozenset([0, 1]))
+    assert unsent.unfinished_load > FINISHED and unsent.unfinished == {1}
+    found = search.finish([], range(4))
+    plan = schedule_sequence(scaled, found.loaded_chunks, range(4), Limits(), 0)
+    assert plan is not None and violations(instance, plan) == ()
+
+
+def test_no_sets_of_tasks_are_drawn_beyond_a_limit():
+    """Besides the first task no other one fits."""
+    instance = stream(1, 1, 1, (0, 40, 80), *((0, 2 + k, 81) for k in range(30)))
+    scaled = ScaledInstance.from_instance(instance, "accepted-load")
+    search = SequenceSearch(scaled, 1, Limits(work=10), EFFORT, 0)
+    assert search.improve([UnsizedChunk(0, 0)], [0]) is None
+    assert len(search.fluid.known) < 10

@@ -12,7 +12,7 @@ from dlopt.certificate_files import check_certificate, write_certificate
 from dlopt.formats import vipr
 from dlopt.generation.coreservation import small
 from dlopt.instance_library import load
-from dlopt.models.coreservation import proof_search
+from dlopt.models.coreservation import proof_knapsack_cuts, proof_search
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
 from dlopt.problems.coreservation import (
     OBJECTIVES,
@@ -20,11 +20,12 @@ from dlopt.problems.coreservation import (
     Machine,
     Part,
     Request,
+    certified_knapsacks,
     linear,
     staircase,
 )
 from dlopt.problems.coreservation.certified_program import proven_value
-from dlopt.result import Limits, levels_of
+from dlopt.result import Limits, Result, levels_of
 from tests.examples import share
 from tests.models.coreservation.sample_instances import packed
 from tests.oracles_coreservation import optima
@@ -231,6 +232,21 @@ def test_items_that_do_not_fit_together_prove_bins_without_branching():
     assert len(proof.leaves) == 1
     assert any(name.startswith("knapsack") for name in proof.row_names)
     assert proof_search.certify_bound(bins_of(*ITEMS), (0, 4)).certificate is None
+
+
+def test_no_row_has_more_sums_than_its_checker_forms(monkeypatch):
+    assert proof_knapsack_cuts.MAX_SUMS == certified_knapsacks.MAX_STEPS
+    proven = []
+    for most in range(30, 150, 4):
+        monkeypatch.setattr(proof_knapsack_cuts, "MAX_SUMS", most)
+        monkeypatch.setattr(certified_knapsacks, "MAX_STEPS", most)
+        found = proof_search.certify_bound(bins_of(*ITEMS), (0, 3), effort=1).certificate
+        proven.append(found is not None)
+        if found is not None:
+            result = Result(Status.OPTIMAL, objective="rejections-then-machines", bound=(0, 3))
+            certificate = vipr.parse(vipr.to_text(found))
+            assert proven_value(bins_of(*ITEMS).instance, result, certificate) == ((0, 3), None)
+    assert proven == sorted(proven) and set(proven) == {False, True}
 
 
 def test_large_programs_of_machines_are_proven_at_once_or_not_at_all(monkeypatch):
