@@ -94,6 +94,12 @@ def test_parts_at_different_times_are_not_on_a_machine_together():
     refused(apart, "it counts what is not there", "knapsack_0_0_1 does not hold")
 
 
+def test_a_row_without_weights_holds():
+    rows = f"{TWO_SHARES.rows.rstrip()}\nknapsack_0_0_2 L 0: -1 y_0_0_0_3_3 -1 y_1_0_0_3_3"
+    steps = TWO_SHARES.steps.replace("lin 1 3", "lin 1 4")
+    accepted(replace(TWO_SHARES, rows=rows, steps=steps), 1)
+
+
 def test_a_machine_that_is_used_holds_what_fits():
     accepted(THREE_SHARES, 0, 2)
     rows = THREE_SHARES.rows.replace("-2 m_0 -2 m_1", "-1 m_0 -1 m_1")
