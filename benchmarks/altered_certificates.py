@@ -49,7 +49,7 @@ _FACTORS = tuple(Fraction(n, 100) for n in (0, 25, 50, 75, 90, 99))
 _ROW = (
     r"(?:row|cut|[abtzqyxrm]_|w_|assigned|release|monotone|precedence|capacity|conflict|symmetry|total|tardy|task|place"
     r"|[ps]_|promised|present|next|start|due|pair|both|window|equal"
-    r"|accepted|piece|count|level|load|first|order|nodes|chunk|time|channel|limit|ready|later"
+    r"|accepted|piece|count|knapsack|level|load|first|order|nodes|chunk|time|channel|limit|ready|later"
     r"|received)\S* [GL] "
 )
 _TENTHS = (Fraction(1, 2), Fraction(9, 10), Fraction(99, 100))

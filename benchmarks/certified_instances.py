@@ -286,6 +286,10 @@ _SHARES = (
     *((_CROWDED, goal) for goal in coreservation.OBJECTIVES),
     (_PACKED, "rejections"),
     (_shared((10,) * 4, *[((0, 1), 1, (4,))] * 5), "rejections-then-machines"),
+    (
+        _shared((8,), *[((0, 1), 1, wanted) for wanted in ((8,), (2,), (8, 2, _SOFT))]),
+        "rejections-then-machines",
+    ),
     (_shared((6,), *[((k, k + 2), k + 1, (4, 2, _SOFT)) for k in range(4)]), "benefit"),
 )
 SHARES = tuple(CertifiedInstance(one, 1, goal) for one, goal in _SHARES)

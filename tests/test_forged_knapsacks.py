@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
+from itertools import compress, product
+
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dlopt.problems.coreservation import Instance, Machine, Part, Request
+from dlopt.problems.coreservation.certified_knapsacks import largest_weights
+from tests.reference.coreservation_knapsacks import heaviest
+from tests.reference.coreservation_program import Column
 from tests.written_certificates import Written, accepted, refused
 
 
@@ -67,9 +75,29 @@ def test_parts_that_fit_a_machine_together_are_not_excluded():
     refused(second, "the machines may hold more", "knapsack_0_0_1 does not hold")
 
 
+ITEMS = st.tuples(st.integers(1, 6), st.fractions(0, 4, max_denominator=3))
+
+
+@given(st.lists(ITEMS, max_size=6), st.integers(0, 12), st.fractions(0, 1, max_denominator=3))
+def test_both_checkers_find_the_heaviest_parts_that_fit(items, room, more):
+    sets = [[*compress(items, chosen)] for chosen in product((False, True), repeat=len(items))]
+    fits = [one for one in sets if sum(size for size, _ in one) <= room]
+    expected = max(sum(weight for _, weight in one) for one in fits)
+    assert largest_weights(items, room)[-1] == expected
+    columns = [Column("y", k, low=size) for k, (size, _) in enumerate(items)]
+    weights = {column: weight for column, (_, weight) in zip(columns, items, strict=True)}
+    assert heaviest(columns, weights, room + more * Fraction(9, 10)) == expected
+
+
 def test_parts_at_different_times_are_not_on_a_machine_together():
     apart = replace(TWO_SHARES, instance=shares(5, 3, 3, apart=True))
     refused(apart, "it counts what is not there", "knapsack_0_0_1 does not hold")
+
+
+def test_a_row_without_weights_holds():
+    rows = f"{TWO_SHARES.rows.rstrip()}\nknapsack_0_0_2 L 0: -1 y_0_0_0_3_3 -1 y_1_0_0_3_3"
+    steps = TWO_SHARES.steps.replace("lin 1 3", "lin 1 4")
+    accepted(replace(TWO_SHARES, rows=rows, steps=steps), 1)
 
 
 def test_a_machine_that_is_used_holds_what_fits():
@@ -97,3 +125,19 @@ def test_a_row_whose_sums_would_take_too_long_is_refused():
     assert first.bound is None
     assert "the sums of its parts are too many" in first.reason
     assert second.bound == (1,)  # which forms them one by one
+
+
+def test_a_weak_claim_says_that_no_number_is_negative():
+    accepted(replace(THREE_SHARES, claim="range -20 inf"), 0, 0)
+    one_level = replace(
+        THREE_SHARES, objective="rejections", steps="G -3: OBJ | lin 3 3 -1 4 -1 5 -1"
+    )
+    accepted(replace(one_level, costs="-1 x_0 -1 x_1 -1 x_2", claim="range -5 inf"), 0)
+    rows = THREE_SHARES.rows.replace("_0_G G", "_0_L L")
+    steps = "G -7: OBJ | lin 6 0 -1/3 1 -1/3 2 -1/3 3 -7/3 4 -7/3 5 -7/3"
+    costs = "-2 x_0 -2 x_1 -2 x_2 -1/3 y_0_0_0_3_3 -1/3 y_1_0_0_3_3 -1/3 y_2_0_0_3_3"
+    goal, claim = "rejections-then-benefit", "range -20 inf"
+    by_benefit = replace(
+        THREE_SHARES, objective=goal, rows=rows, steps=steps, costs=costs, claim=claim
+    )
+    accepted(by_benefit, 0, 14)  # 20 less 2 for each request

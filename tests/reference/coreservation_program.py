@@ -170,7 +170,7 @@ class Program:
         """By what one part may get; or whatever a single variable, 0 or 1, is."""
         if most < 0:
             return False
-        if all(column.kind in "wm" for column in terms):
+        if all(column.kind in "wm" or value <= 0 for column, value in terms.items()):
             return sum(value for value in terms.values() if value > 0) <= most
         parts = {(c.request, c.part) for c in terms if c.kind in "yr"}
         requests = {c.request for c in terms if c.kind in "xyr"}

@@ -168,11 +168,11 @@ class ShareProgram:
         total = sum(map(self.gain, range(len(self.instance.requests))), ZERO) + claim
         step = self.priority_step if self.levels[0] == "rejected-priority" else Fraction(1)
         if len(self.levels) == 1:
-            return step * ceil(total / step)
+            return max(ZERO, step * ceil(total / step))
         if self.levels[1] == "machines":
-            rejections, machines = divmod(ceil(total), int(self.weight))
+            rejections, machines = divmod(max(0, ceil(total)), int(self.weight))
             return rejections, machines
-        first = step * ceil(total / (step * self.weight))
+        first = max(ZERO, step * ceil(total / (step * self.weight)))
         return first, first * self.weight - total
 
     def flaw(self) -> str | None:
