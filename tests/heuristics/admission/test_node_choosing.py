@@ -116,6 +116,16 @@ def test_a_restored_book_keeps_what_was_chosen(number):
     assert chosen >= 4
 
 
+@pytest.mark.parametrize("algorithm", ["priced", "edf-iit-2"])
+def test_a_book_is_restored_where_computing_takes_far_longer_than_sending(algorithm):
+    """The end of a transmission is rounded as the completion is, from which it is found."""
+    for number in range(1, 30):
+        head = Admission(Cluster(2, 1.0, 1e9), algorithm)
+        for name, arrival in (("a", 0.0), ("b", 1e6)):
+            head.submit(Task(name, arrival, number / 20, 1e10))
+            assert saved(Admission.restore(saved(head))) == saved(head)
+
+
 def test_later_arrivals_change_no_earlier_decision():
     stream = crowded(1)
     for count in (20, 50, 90):
