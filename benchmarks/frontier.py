@@ -201,6 +201,8 @@ def check_record(record: Record, data: Path, folder: Path = INSTANCES) -> list[s
     """Return what is wrong with a record: its file, its plan, or the proof of its bound."""
     case = record.case
     public = data / case.set / case.file
+    if not public.is_file():
+        return [f"{case.name}: no public file {case.file}, set DLOPT_DATA"]
     if hashlib.sha256(public.read_bytes()).hexdigest() != record.sha256:
         return [f"{case.name}: the public file is another one"]
     instance, wrong = case.instance(data), []
@@ -254,8 +256,9 @@ def run(wanted: argparse.Namespace, data: Path, folder: Path) -> None:
             write_records(list(known.values()), folder)
         published = f"[{case.lower}, {case.upper}]"
         spent = f"{time.perf_counter() - begun:.1f} s"
+        value, bound = float(found.value or 0), float(found.bound or 0)
         print(
-            case.name, published, f"{float(found.value):.10g}", f"{float(found.bound or 0):.10g}",
+            case.name, published, f"{value:.10g}", f"{bound:.10g}",
             str(found.status), found.proof, spent, "record" if new else "-", flush=True,
         )  # fmt: skip
 

@@ -77,6 +77,11 @@ def test_another_public_file_value_or_published_value_is_found():
     assert wrong.endswith("no better than what is published")
 
 
+def test_without_the_public_file_a_record_is_not_right(tmp_path):
+    (wrong,) = check_record(SMALL, tmp_path)
+    assert wrong.startswith(f"{SMALL.case.name}: no public file {SMALL.file}, set DLOPT_DATA")
+
+
 def test_the_table_is_written_as_it_is_read(tmp_path):
     write_records(RECORDS[::-1], tmp_path)
     written, shipped = ((one / "RECORDS.csv").read_bytes() for one in (tmp_path, INSTANCES))
