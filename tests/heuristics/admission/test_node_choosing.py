@@ -2,6 +2,7 @@
 
 import json
 from fractions import Fraction
+from itertools import product
 
 import pytest
 
@@ -119,10 +120,10 @@ def test_a_restored_book_keeps_what_was_chosen(number):
 @pytest.mark.parametrize("algorithm", ["priced", "edf-iit-2"])
 def test_a_book_is_restored_where_computing_takes_far_longer_than_sending(algorithm):
     """The end of a transmission is rounded as the completion is, from which it is found."""
-    for number in range(1, 30):
-        head = Admission(Cluster(2, 1.0, 1e9), algorithm)
+    for number, (tau, chi) in product(range(1, 30), [(1.0, 1e9), (0.0, 1e13)]):
+        head = Admission(Cluster(2, tau, chi), algorithm)
         for name, arrival in (("a", 0.0), ("b", 1e6)):
-            head.submit(Task(name, arrival, number / 20, 1e10))
+            head.submit(Task(name, arrival, number / 20, chi * 10))
             assert saved(Admission.restore(saved(head))) == saved(head)
 
 
