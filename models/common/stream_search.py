@@ -25,8 +25,8 @@ from dlopt.models.common.time_division import TimeDivision
 from dlopt.result import Limits, Proof, Status
 
 TIME_SHARE = 1 / 4
-"""Share of the remaining time that each step but the last may take. Chosen by hand: more of it
-helps the bound, less leaves more time to the models over sequences."""
+"""Share of the remaining time for the bound by a relaxation, and for each question whether all can
+be accepted. Chosen by hand: less of it leaves more to the models over sequences of chunks."""
 
 
 class Numbers(Protocol):

@@ -99,7 +99,13 @@ def certified(
     stop : float
         Instant of the monotonic clock at which the search for a proof ends.
     """
-    assert result.bound is not None  # every level has a trivial one
+    bound = result.bound
+    assert bound is not None  # every level has a trivial one
+    if _is_rounded(scaled, scaled.levels[-1]):
+        *counts, benefit = levels_of(bound)
+        rounded = float(benefit)  # as what is proven is, also where the benefit is an integer
+        bound = (*counts, rounded) if counts else rounded
+        result = replace(result, bound=bound)
     gap = _open_gap(scaled, result)
     if 0 < gap <= MAX_ROUNDED_GAP and result.value is not None:
         outcome = certify_bound(scaled, levels_of(result.value), seed, stop, VALUE_EFFORT)
@@ -107,7 +113,7 @@ def certified(
             reason = (result.reason or "").removeprefix(GAP_NOT_CLOSED)
             closed = replace(result, status=Status.OPTIMAL, bound=result.value, reason=reason)
             return with_certificate(closed, outcome.certificate)
-    outcome = certify_bound(scaled, levels_of(result.bound), seed, stop)
+    outcome = certify_bound(scaled, levels_of(bound), seed, stop)
     if outcome.certificate is None:
         return replace(result, reason=f"{result.reason}; no certificate: {outcome.reason}")
     return with_certificate(result, outcome.certificate)

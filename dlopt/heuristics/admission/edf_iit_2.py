@@ -78,9 +78,17 @@ class EdfIit2Planner:
         if left > 0:
             return DeadlineMiss(left / self._unit, "load")
         end, last_share = self._completion(groups, work, base, slope, last)
-        sent = end - self.costs.theta_cp - self.costs.chi * last_share / self._unit
         count = sum(count for _, count, _ in groups)
+        sent = self._sent(nodes.times[0], load, end, last_share / self._unit)
         return Placement(count, not_before, nodes.times[0], sent, end)
+
+    def _sent(self, start: Number, load: Number, end: Number, last_load: Number) -> Number:
+        """Return the end of the transmissions, from that of the last computation.
+
+        In floats it is rounded as that is, and may lie before all the load can be sent.
+        """
+        sent = end - self.costs.theta_cp - self.costs.chi * last_load
+        return max(sent, start + load * self.costs.tau) if isinstance(sent, float) else sent
 
     def deadlines(
         self, nodes: ReadyTimes, not_before: Number, load: Number, low: Number
@@ -238,7 +246,7 @@ class EdfIit2Planner:
         end, loads = edf_iit_2.minimum_completion(self.cluster, ready, load)
         if end > deadline:
             return DeadlineMiss(end - deadline, "time")
-        sent = end - self.costs.theta_cp - self.costs.chi * loads[-1]
+        sent = self._sent(ready[0], load, end, loads[-1])
         return Placement(len(loads), not_before, ready[0], sent, end)
 
     def _earliest_of_groups(
@@ -268,7 +276,7 @@ class EdfIit2Planner:
             used = useful
         if end > deadline:
             return DeadlineMiss(end - deadline, "time")
-        sent = end - self.costs.theta_cp - self.costs.chi * last_share / self._unit
+        sent = self._sent(nodes.times[0], load, end, last_share / self._unit)
         return Placement(sum(nodes.counts[:used]), not_before, nodes.times[0], sent, end)
 
     def loads(self, load: Number, ready: list[Number], placement: Placement) -> list[Number]:

@@ -256,18 +256,24 @@ def _kind_faults(planner: SavedPlanner, policy: Policy) -> Iterator[Fault]:
 
 
 def _overlaps(saved: Snapshot) -> Iterator[Fault]:
-    """Yield the chunks in progress that overlap, and where the planner ignores them."""
+    """Yield the chunks in progress that overlap, and where the planner ignores them.
+
+    In floats a transmission is found from the completion, and is as inaccurate as that is.
+    """
     channel: Number = 0
+    latest: Number = 0
     busy: dict[int, Number] = {}
     sent = sorted(enumerate(saved.sent), key=lambda pair: pair[1].transmission_start)
     for index, chunk in sent:
         if not is_less(saved.now, chunk.computation_end):
             continue
         start, path = chunk.transmission_start, f"sent[{index}].transmission_start"
-        if is_less(_allowance(saved, start) + start, channel):
+        latest = max(latest, chunk.computation_end)
+        rounding = _allowance(saved, latest)
+        if is_less(rounding + start, channel):
             yield Fault(path, start, f"overlaps a transmission until {shown(channel, 15)}")
         until = busy.get(chunk.node, 0)
-        if is_less(_allowance(saved, start) + start, until):
+        if is_less(rounding + start, until):
             rule = f"overlaps what node {chunk.node} does until {shown(until, 15)}"
             yield Fault(path, start, rule)
         channel = max(channel, chunk.transmission_end)
@@ -278,7 +284,7 @@ def _overlaps(saved: Snapshot) -> Iterator[Fault]:
         if is_less(ready + _allowance(saved, ready), until):
             rule = f"must not lie before the end of what node {node} does, {shown(until, 15)}"
             yield Fault(f"planner.ready_times[{index}]", ready, rule)
-    if is_less(planner.channel + _allowance(saved, planner.channel), channel):
+    if is_less(planner.channel + _allowance(saved, max(planner.channel, latest)), channel):
         rule = f"must not lie before the end of what is transmitted, {shown(channel, 15)}"
         yield Fault("planner.channel", planner.channel, rule)
 

@@ -2,6 +2,7 @@
 
 import json
 from fractions import Fraction
+from itertools import product
 
 import pytest
 
@@ -114,6 +115,16 @@ def test_a_restored_book_keeps_what_was_chosen(number):
             assert saved(head) == saved(again)
             head = again
     assert chosen >= 4
+
+
+@pytest.mark.parametrize("algorithm", ["priced", "edf-iit-2"])
+def test_a_book_is_restored_where_computing_takes_far_longer_than_sending(algorithm):
+    """The end of a transmission is rounded as the completion is, from which it is found."""
+    for number, (tau, chi) in product(range(1, 30), [(1.0, 1e9), (0.0, 1e13)]):
+        head = Admission(Cluster(2, tau, chi), algorithm)
+        for name, arrival in (("a", 0.0), ("b", 1e6)):
+            head.submit(Task(name, arrival, number / 20, chi * 10))
+            assert saved(Admission.restore(saved(head))) == saved(head)
 
 
 def test_later_arrivals_change_no_earlier_decision():

@@ -75,6 +75,17 @@ def test_certificates_of_instances_in_floats(tmp_path_factory, instance):
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_a_benefit_in_floats_is_certified_where_it_is_an_integer(name, tmp_path):
+    requests = tuple(Request(f"r{cpu}", 0, 0, 1, 1, (Part(cpu),)) for cpu in (41.5, 54.6))
+    instance = Instance((Machine("m", 100.0), Machine("n", 66.6)), requests)
+    result, path = solve(instance, objective=name), tmp_path / "p.vipr"
+    if result.certificate is not None:
+        write_certificate(result, path)
+        assert check_certificate(instance, result, path) == ()
+    assert (result.certificate is None) == (name == "benefit-then-rejections")
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_every_objective_has_certificates(name, tmp_path):
     result, path = solve(CROWDED, objective=name), tmp_path / "p.vipr"
     assert (result.status, result.proof) == (Status.OPTIMAL, "certificate")
