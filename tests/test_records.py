@@ -97,7 +97,6 @@ def test_a_record_without_a_certificate_leaves_no_file_of_the_one_before(tmp_pat
     assert not (tmp_path / SMALL.certificate).exists()
 
 
-
 def test_the_table_is_written_as_it_is_read(tmp_path):
     write_records(RECORDS[::-1], tmp_path)
     written, shipped = ((one / "RECORDS.csv").read_bytes() for one in (tmp_path, INSTANCES))
