@@ -30,6 +30,7 @@ from dlopt.models.bag.lns import (
     fractional_jobs,
     near_relaxation,
     round_relaxation,
+    shift_from_last_machine,
 )
 from dlopt.models.bag.makespan_bound import MakespanDualBound, bound_makespan
 from dlopt.models.bag.milp import AssignmentMilp
@@ -237,25 +238,26 @@ class ExactSearch(LexicographicSearch[str, Sequences, Fraction]):
         return self.budget.stop
 
     def _search_neighbourhoods(self, bounds: Sequence[Bound[Fraction]]) -> None:
-        timed = self.budget.limits.time_s is not None
         program_follows = self.formulation != "none"
         pairs = sum(map(len, self.scaled.eligible_machines))
         if program_follows and pairs <= MAX_PAIRS_WITHOUT_NEIGHBOURHOODS:
             return
         budget = Budget(self.budget.left(NEIGHBOURHOODS_SHARE if program_follows else 1))
-        scaled = self.scaled
-        if self.dual_bound is not None:
-            scaled = near_relaxation(scaled, self.dual_bound, self.result.incumbent)
+        scaled, dual_bound, rounds = self.scaled, self.dual_bound, 0
+        if dual_bound is not None:
+            scaled = near_relaxation(scaled, dual_bound, self.result.incumbent)
         if scaled is not self.scaled:
+            first = self.result.incumbent
+            self.update_incumbent(shift_from_last_machine(scaled, first, budget.stop))
             limits, known = budget.left(REDUCED_PROGRAM_SHARE), self.tightest(bounds).value
-            self._solve_by_cp_sat(scaled, self.levels[0], known, limits, complete=False)
-        rounds = 0
+            if not self.is_closed(bounds):
+                self._solve_by_cp_sat(scaled, self.levels[0], known, limits, complete=False)
         with suppress(TimeoutError):
             for part in [scaled] if scaled is self.scaled else [scaled, self.scaled]:
-                incumbent = self.result.incumbent
-                search = NeighbourhoodSearch(part, incumbent, budget, self.seed, self.dual_bound)
+                first = self.result.incumbent
+                search = NeighbourhoodSearch(part, first, budget, self.seed, dual_bound)
                 while not (self.is_closed(bounds) or search.exhausted):
-                    if not timed and rounds >= NEIGHBOURHOOD_ROUNDS:
+                    if self.budget.limits.time_s is None and rounds >= NEIGHBOURHOOD_ROUNDS:
                         return
                     rounds += 1
                     if search.improve():
