@@ -170,7 +170,7 @@ def weight_blocked(tasks, hold, free, span):
     since=st.integers(0, 40),
 )
 def test_a_task_blocks_what_needs_more_nodes_than_are_left(tasks, task, since):
-    """On all nodes that is whatever cannot wait; on the fewest only what does not fit beside it."""
+    """On all nodes that is whatever cannot wait; on the fewest, what needs more than the others."""
     prices = BidPrices()
     for deadline, needed, weight in tasks:
         times = ResourceTimes(F(0), F(needed))
