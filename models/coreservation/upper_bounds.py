@@ -23,7 +23,6 @@ from dlopt.models.common.portfolio import Step
 from dlopt.models.coreservation import (
     aggregated_relaxation,
     knapsack_bound,
-    machine_minimisation,
     milp,
 )
 from dlopt.models.coreservation.aggregated_relaxation import MAX_EXACT_REQUESTS
@@ -31,12 +30,13 @@ from dlopt.models.coreservation.branch_and_price.columns import MAX_SCALED_VALUE
 from dlopt.models.coreservation.branch_and_price.search import BranchAndPrice
 from dlopt.models.coreservation.construction import construct_from_relaxation, raise_shares
 from dlopt.models.coreservation.full_model_bound import full_model_bound, milp_bound
+from dlopt.models.coreservation.machine_reduction import reduce_machines
 from dlopt.models.coreservation.objective import (
     ObjectiveScaling,
-    max_contribution,
     trivial_bound,
     value_of_empty,
 )
+from dlopt.models.coreservation.packing_bound import machine_count_bound, packing_bound
 from dlopt.models.coreservation.portfolio_state import (
     FLOAT_BOUND_SLACK,
     MACHINE_BOUND_TIME_SHARE,
@@ -81,6 +81,8 @@ MAX_MEDIUM_CHOICES = 4000
 
 Chosen by hand.
 """
+FEWER_MACHINES_TIME_SHARE = 0.9
+"""For schedules on fewer machines, which need less time than the full model; chosen by hand."""
 BRANCH_AND_PRICE_TIME_SHARE = 9 / 10
 """For branch and price; the rest is for the full model."""
 NO_UNIT_MILP_TIME_SHARE = 1 / 2
@@ -100,13 +102,6 @@ smaller.
 
 LONG_SLOPES_TIME_SHARE = 1 / 2
 """For the full model as a MILP if benefits have long slopes; chosen by hand."""
-
-
-def machine_count_bound(state: PortfolioState, level: str, share: float) -> UpperBound | None:
-    """Bound the machines of a schedule that accepts everything; others may have fewer."""
-    if len(state.result.incumbent) < len(state.scaled.parts):
-        return None
-    return UpperBound(-Fraction(state.machine_bound.bound), state.machine_bound.proof)
 
 
 def fractional_knapsack_bound(state: PortfolioState, level: str, share: float) -> UpperBound:
@@ -134,28 +129,6 @@ def relaxation_bound(state: PortfolioState, level: str, share: float) -> UpperBo
     plural = "s" * (bound.subproblems != 1)
     proof = f"aggregated relaxation, exact, {bound.subproblems} branch-and-bound node{plural}"
     return UpperBound(bound.value, proof)
-
-
-def packing_bound(state: PortfolioState, level: str, share: float) -> UpperBound | None:
-    """Accept everything by bin packing, or prove that some request is rejected."""
-    scaled, clique, limits = state.scaled, state.packing_clique, state.budget.left(share)
-    assert clique is not None  # the step applies
-    if len({*scaled.free}) == 1:
-        machines = machine_minimisation.minimise_machines(scaled, limits, state.seed)
-        assignment, proof = machines.assignment, machines.proof
-        is_impossible = machines.bound > len(scaled.free)
-    else:
-        filling = machine_minimisation.fill_machines(scaled, clique, Budget(limits), state.seed)
-        assignment, proof = filling.assignment, "CP-SAT over all patterns"
-        is_impossible = filling.is_impossible
-    if assignment is not None:
-        state.update_incumbent(raise_shares(scaled, assignment))
-    if not is_impossible:
-        return None
-    lost = min(max_contribution(scaled, level, k) for k in range(len(scaled.requests)))
-    bound = trivial_bound(scaled, level) - lost
-    differ = len({*scaled.free}) > 1
-    return UpperBound(bound, f"not all requests fit: {proof}", relies_on_solver=differ)
 
 
 def float_relaxation_bound(state: PortfolioState, level: str, share: float) -> UpperBound | None:
@@ -225,6 +198,10 @@ def _counts_machines(state: PortfolioState, level: str) -> bool:
     return level == "machines"
 
 
+def _has_machines_to_save(state: PortfolioState, level: str) -> bool:
+    return level == "machines" and state.improves
+
+
 def _is_relaxed(state: PortfolioState, level: str) -> bool:
     return state.options.relaxation and level != "machines"
 
@@ -275,7 +252,7 @@ def _has_few_requests(state: PortfolioState, level: str) -> bool:
 
 
 def _is_improved_and_modelled(state: PortfolioState, level: str) -> bool:
-    return state.options.full_model and state.improves
+    return state.options.full_model and state.improves and level != "machines"
 
 
 def _is_probed(state: PortfolioState, level: str) -> bool:
@@ -284,7 +261,7 @@ def _is_probed(state: PortfolioState, level: str) -> bool:
 
 
 def _is_improved(state: PortfolioState, level: str) -> bool:
-    return state.improves and not state.options.full_model
+    return state.improves and not state.options.full_model and level != "machines"
 
 
 def _is_small_and_improved(state: PortfolioState, level: str) -> bool:
@@ -351,6 +328,12 @@ STEPS: tuple[Step[PortfolioState, Fraction], ...] = (
     Step("coarser units", 1, coarser_units_bound, _has_no_usable_unit),
     Step("bin packing", PACKING_TIME_SHARE, packing_bound, _is_packing),
     Step("full model, briefly", PROBE_TIME_SHARE, full_model_bound, _is_probed),
+    Step(
+        "one machine fewer",
+        FEWER_MACHINES_TIME_SHARE,
+        reduce_machines,
+        _has_machines_to_save,
+    ),
     Step(
         "aggregated relaxation in floats",
         FLOAT_RELAXATION_TIME_SHARE,

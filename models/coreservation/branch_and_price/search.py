@@ -133,6 +133,8 @@ class BranchAndPrice:
     budget : Budget
         `work` counts nodes.
     seed : int
+    cutoff : Fraction, optional
+        Assignments of no larger value are not searched.
 
     Attributes
     ----------
@@ -140,7 +142,7 @@ class BranchAndPrice:
     assignment : dict
         The incumbent.
     value : int
-        Its value.
+        Its value, or the cutoff if that is larger.
     enumeration_gap : int
         The columns of a node are enumerated when its gap is no larger.
     """
@@ -152,11 +154,14 @@ class BranchAndPrice:
         assignment: Assignment,
         budget: Budget,
         seed: int = 0,
+        *,
+        cutoff: Fraction = Fraction(0),
     ) -> None:
         self.scaled, self.budget, self.seed = scaled, budget, seed
         self.pool = ColumnPool(scaled, level)
         self.pool.add_assignment(assignment)
-        self.assignment, self.value = dict(assignment), self.pool.value(assignment)
+        self.assignment = dict(assignment)
+        self.value = max(self.pool.value(assignment), self.pool.scaling.to_int(cutoff))
         self.enumeration_gap = self.pool.scaling.to_int(self.pool.max_value * ENUMERATION_GAP)
         self.relies_on_solver = False
 

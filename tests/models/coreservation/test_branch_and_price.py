@@ -121,6 +121,16 @@ def test_a_pair_is_never_together_where_one_of_it_may_not_be() -> None:
     assert BranchingDecisions({0: False}, {(0, 1): False}).allows(scaled, frozenset((1,)))
 
 
+def test_a_cutoff_ends_the_search_where_nothing_better_is_possible() -> None:
+    """Two of three fit; a caller who needs all three asks for no schedule of two."""
+    instance = packed([3, 3, 3], 5, 2)
+    scaled = ScaledInstance.from_instance(instance, "rejections")
+    search = BranchAndPrice(scaled, "rejections", {}, Budget(Limits()), cutoff=Fraction(2))
+    assert search.run().bound == 2 and not search.assignment
+    search = BranchAndPrice(scaled, "rejections", {}, Budget(Limits()), cutoff=Fraction(1))
+    assert search.run().bound == 2 == len(search.assignment)
+
+
 def test_limits_leave_a_bound_and_the_plan_that_was_known() -> None:
     instance = small(requests=6, seed=3)
     best = optimum(instance, "benefit")
