@@ -133,6 +133,15 @@ def _another(lines: list[str], draw: random.Random, other: CertifiedInstance) ->
     lines[:] = other.text.splitlines()
 
 
+def _last_use(lines: list[str], draw: random.Random, other: CertifiedInstance) -> None:
+    """Say that steps are used for the last time earlier, or at another step."""
+    places = [k for k, line in enumerate(lines) if "}" in line]
+    for at in draw.sample(places, min(len(places), draw.choice((1, 1, 3)))):
+        step, _, number = lines[at].rpartition(" ")
+        if re.fullmatch(r"-?\d+", number):
+            lines[at] = f"{step} {max(-1, int(number) + draw.choice((-9, -1, -1, -1, 1)))}"
+
+
 def _chunks(lines: list[str], draw: random.Random, other: CertifiedInstance) -> None:
     """Say another number of chunks."""
     lines[:] = [
@@ -164,6 +173,7 @@ _CHANGES = (
     *(_sense, _drop, _double, _swap) * 2,
     *(_exchange,) * 3,
     _integers,
+    _last_use,
     _another,
     _chunks,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, TypeVar
@@ -12,7 +13,8 @@ from dlopt.arithmetic import FLOATING, ROUNDING, exact, is_number, shown
 from dlopt.certificates import Certificate, InfeasibilityProof
 from dlopt.errors import NotApplicableError
 from dlopt.formats import vipr
-from dlopt.json_files import load_text, replacing
+from dlopt.input_files import path_name, text_lines
+from dlopt.json_files import replacing
 from dlopt.problems.validated_record import Header
 from dlopt.query import origin_of
 from dlopt.registry import problem_of
@@ -60,9 +62,9 @@ def write_certificate(result: Result[Any], path: str | os.PathLike[str]) -> None
     ...     result.bound, check_certificate(instance, result, path)
     (1, ())
     """
-    text = certificate_text(result)
+    lines = vipr.lines_of(_certificate_of(result))
     with replacing(path) as file:
-        file.write(text.encode())
+        file.writelines(f"{line}\n".encode() for line in lines)
 
 
 def certificate_text(result: Result[object]) -> str:
@@ -73,10 +75,14 @@ def certificate_text(result: Result[object]) -> str:
     NotApplicableError
         If the result has none.
     """
+    return vipr.to_text(_certificate_of(result))
+
+
+def _certificate_of(result: Result[object]) -> Certificate:
     _require_result(result)
     if result.certificate is None:
         raise NotApplicableError(f"there is no certificate: {reason_for_no_certificate(result)}")
-    return vipr.to_text(result.certificate)
+    return result.certificate
 
 
 def with_writable_certificate(result: Result[SolutionT]) -> Result[SolutionT]:
@@ -198,8 +204,9 @@ def check_certificate(
         If the result has nothing to be proven.
     """
     _require_provable(instance, result)
-    certificate = vipr.parse(load_text(path, "VIPR"), os.fspath(path))
-    found = _violations(instance, result, certificate)
+    with closing(text_lines(path, "VIPR")) as lines:
+        certificate = vipr.parse_lines(lines, path_name(path))
+        found = _violations(instance, result, certificate)
     if statement is not None and not found:
         with replacing(statement) as file:
             file.write(vipr.statement_text(certificate).encode())

@@ -7,7 +7,7 @@ import errno
 import os
 import select
 import stat
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from io import BufferedReader
 from typing import IO
 
@@ -87,6 +87,32 @@ def load_bytes(path: str | os.PathLike[str]) -> bytes:
         size_text = f"more than {MOST_BYTES} bytes"
         raise InvalidInstanceError([Fault("", size_text, "is too large a file")], source)
     return data
+
+
+def text_lines(path: str | os.PathLike[str], kind: str) -> Generator[str]:
+    """Yield the lines of a file or pipe with their ends, as they are read: of any number.
+
+    Parameters
+    ----------
+    path : path-like
+    kind : str
+        What it should be, for the fault of one that is no text.
+
+    Raises
+    ------
+    InvalidInstanceError
+        If there is no such file, or a line has more than `MOST_BYTES` or is no text: when it is
+        read.
+    """
+    source, begin = path_name(path), 0
+    with open_input(path) as file:
+        for line in lines_of(file, MOST_BYTES):
+            try:
+                yield line.decode("utf-8" if begin else "utf-8-sig")
+            except UnicodeDecodeError as error:
+                rule = f"is not valid {kind}: not UTF-8 at byte {begin + error.start}"
+                raise InvalidInstanceError([Fault("", MISSING, rule)], source) from error
+            begin += len(line)
 
 
 def lines_of(file: IO[bytes], longest: int) -> Iterator[bytes]:

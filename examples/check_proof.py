@@ -21,6 +21,7 @@ class Row:
 
     def __init__(self, sense, bound, terms, assumptions=frozenset()):
         self.sense, self.bound, self.assumptions = sense, bound, assumptions
+        self.last_use = math.inf  # no step with a larger number may use it
         self.terms = {variable: factor for variable, factor in terms.items() if factor}
 
     def implies(self, other):
@@ -171,7 +172,7 @@ class Proof:
         rule, *reason = [*iter(lambda: next(self.words), "}")] or ["nothing"]
         last_use = next(self.words)
         if last_use != "-1":  # not stated
-            whole(last_use)
+            row.last_use = whole(last_use)
         try:
             self.rows.append(self.derived(rule, reason, row))
         except ValueError as error:
@@ -181,6 +182,8 @@ class Proof:
         """Read the number of a constraint that is known by then."""
         if whole(word) >= len(self.rows):
             raise ValueError(f"there is no constraint {word} before it")
+        if self.rows[int(word)].last_use < len(self.rows):
+            raise ValueError(f"constraint {word} is used after its last use")
         return int(word)
 
     def derived(self, rule, reason, row):

@@ -174,6 +174,23 @@ def test_a_better_bound_than_proven_is_refuted(proven):
     assert kinds(instance, replace(better, bound=(1, 2)), path) == ["bound"]
 
 
+def test_a_file_is_read_to_its_end_before_it_is_accepted(proven, tmp_path):
+    """A remark after the steps counts, too; a step that is wrong is told before what follows it."""
+    instance, result, path = proven
+    text, statement = path.read_text(), tmp_path / "statement.vipr"
+    for end, found in (("% end: 1", []), ("% chunks: 2", ["program"])):
+        path.write_text(text + end)
+        assert kinds(instance, result, path) == found
+    for end, why in ((b"more", "the end of the file is expected"), (b"% \xff", "not UTF-8 at")):
+        path.write_bytes(text.encode() + end)
+        with pytest.raises(InvalidInstanceError, match=why):
+            check_certificate(instance, result, path, statement)
+        assert not statement.exists()
+    path.write_bytes(re.sub(r"lin 1 (\d+) 1", r"lin 1 \1 2", text).encode() + b"more")
+    (violation,) = check_certificate(instance, result, path, statement)
+    assert violation.kind == "proof" and not statement.exists()
+
+
 @pytest.mark.parametrize("bound", [math.inf, -math.inf, math.nan, 10**400, (1, math.inf)])
 def test_bounds_that_no_plan_can_have_are_not_proven(proven, bound):
     instance, _, path = proven

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from dlopt import input_files, io
-from dlopt.errors import InvalidInstanceError
+from dlopt.errors import InvalidInstanceError, NotApplicableError
 from dlopt.formats import detection, swf
-from dlopt.input_files import lines_of, load_bytes, open_input
+from dlopt.input_files import lines_of, load_bytes, open_input, text_lines
 from dlopt.json_files import load_json
 from tests.cli.conftest import Command
 from tests.cli.conftest import dlopt as _dlopt  # a fixture
@@ -204,3 +204,19 @@ def test_a_list_of_millions_of_wrong_entries_is_left_early(tmp_path: Path) -> No
     with pytest.raises(InvalidInstanceError) as caught:
         io.read(written(tmp_path, TEXT.replace('"load": 3', f'"load": 3, {strange}')))
     assert len(caught.value.faults) == 1000
+
+
+def test_lines_of_a_text_are_read_one_by_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(input_files, "BLOCK_BYTES", 3)
+    path = tmp_path / "a.txt"
+    path.write_bytes("\ufeffone\r\ntwo\u2028\n\n\u00fc".encode() + b"\n\xff\nmore")
+    lines = text_lines(path, "VIPR")
+    assert [next(lines) for _ in range(4)] == ["one\r\n", "two\u2028\n", "\n", "\u00fc\n"]
+    with pytest.raises(InvalidInstanceError, match="is not valid VIPR: not UTF-8 at byte 19"):
+        next(lines)
+    with pytest.raises(InvalidInstanceError, match="cannot be read: No such file"):
+        next(text_lines(tmp_path / "none.txt", "VIPR"))
+    with pytest.raises(NotApplicableError, match="a path is a text"):
+        next(text_lines(1, "VIPR"))  # type: ignore[arg-type]

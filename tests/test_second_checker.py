@@ -134,8 +134,10 @@ SMALL = SUBJECTS["admission"][2]
         ("rnd", lambda line: line.replace(" G -2 ", " G -1 "), "does not follow"),
         ("uns", lambda line: line.replace("uns 46 45 48 47", "uns 46 45 46 45"), "two cases"),
         ("uns", lambda line: line.replace("uns 46 45", "uns 44 45"), "in both cases"),
-        ("lin", lambda line: line.replace(" 49 1", " 45 1"), "wrong sign"),
+        ("lin", lambda line: line.replace(" 49 1", " 1 1"), "wrong sign"),
         ("lin", lambda line: line.replace("-1", "-2"), "no whole number"),
+        ("uns", lambda line: line.replace("} 50", "} 49"), "row 49 is used after its last use"),
+        ("asm", lambda line: line.replace("} 49", "} 48"), "row 45 is used after its last use"),
     ],
 )
 def test_the_second_checker_refuses_steps(rule, change, reason):

@@ -50,6 +50,7 @@ def test_a_proof_with_equations_is_followed(tmp_path, monkeypatch, capsys):
         ("wrong E 6 2 0 4 1 2 { lin } -1", "another number of multipliers"),
         ("wrong E 6 2 0 4 1 2 { } -1", "nothing is no rule"),
         ("wrong G 0 0 { uns 0 0 0 } -1", "is not from four constraints"),
+        (TWICE.replace("} -1", "} 2\nwrong G 0 0 { lin 1 2 0 } -1"), "constraint 2 is used after"),
     ],
     ids=[
         "an inequality in an equation",
@@ -62,6 +63,7 @@ def test_a_proof_with_equations_is_followed(tmp_path, monkeypatch, capsys):
         "no multipliers",
         "no rule",
         "three constraints",
+        "a constraint after its last use",
     ],
 )
 def test_a_wrong_equation_is_refused(tmp_path, monkeypatch, capsys, step, error):

@@ -1,6 +1,7 @@
 """Certificates as VIPR files: what follows is proven, and nothing else is."""
 
 import contextlib
+import itertools
 import re
 import tracemalloc
 from fractions import Fraction
@@ -202,6 +203,97 @@ def test_the_side_of_an_equation():
     assert one.implies(one)
     assert not one.implies(vipr.Constraint({0: Fraction(1)}, 0, Fraction(3)))
     assert not vipr.Constraint({0: Fraction(1)}, 1, Fraction(2)).implies(one)
+
+
+CASES = (
+    "low L 0 1 0 1 { asm } 8",
+    "a G 1 1 1 1 { rnd 2 0 1 3 -1 } 5",
+    "b G 1 OBJ { lin 2 4 1 1 1 } 8",
+    "high G 1 1 0 1 { asm } 8",
+    "c G 1 OBJ { lin 2 6 1 2 1 } 8",
+    "all G 1 OBJ { uns 5 3 7 6 } 9",
+    "end G 1 OBJ { lin 1 8 1 } -1",
+)
+"""Steps 3 to 9, each with the last step that uses it."""
+
+
+def with_last_use(place, number):
+    step, _, _ = CASES[place].rpartition(" ")
+    return with_steps(*CASES[:place], f"{step} {number}", *CASES[place + 1 :])
+
+
+@pytest.mark.parametrize(
+    ("place", "earlier", "user"),
+    [(0, 7, "all"), (1, 4, "b"), (2, 7, "all"), (3, 7, "all"), (4, 7, "all"), (5, 8, "end")],
+)
+def test_no_step_is_used_after_its_last_use(place, earlier, user):
+    """Also where that is an assumption of a case, and where it is stated to be no use at all."""
+    assert flaw(with_steps(*CASES)) is None
+    after = f"constraint {place + 3} is used after what is stated as its last use"
+    assert flaw(with_last_use(place, earlier)) == f"{user} does not follow: {after}"
+    for number in (place + 3, 0):
+        assert after in flaw(with_last_use(place, number))
+    for number in (-1, earlier + 1, 9, 10**30):
+        assert flaw(with_last_use(place, number)) is None
+
+
+@pytest.mark.parametrize("number", [0, 9, 10])
+def test_the_last_step_is_the_claim_whatever_its_last_use(number):
+    """The documentation of VIPR 1.0 has an example whose last step states 0."""
+    assert flaw(with_last_use(6, number)) is None
+    assert flaw(with_last_use(6, number).replace("end G 1", "end G 2")) is not None
+
+
+def read_of(text):
+    """Return the lines of a text one by one, and the number of those that have been read."""
+    lines = text.split("\n")
+    left = iter(lines)
+    return left, lambda: len(lines) - len(list(left))
+
+
+def test_steps_are_read_while_they_are_followed():
+    """Up to the first one that is invalid; nothing is accepted before the end of the file."""
+    lines, count = read_of(with_steps(*CASES).replace("a G 1", "a G 2"))
+    assert "a does not follow" in vipr.parse_lines(lines).flaw()
+    assert count() == ODD[: ODD.index("DER")].count("\n") + 3
+    for text, why in (
+        (with_steps(*CASES, "end G 1 OBJ { lin 1 8 1 } never"), "the last use of a step, or -1,"),
+        (with_steps(*CASES) + "more", "the end of the file is expected"),
+        (with_steps(*CASES).replace("DER 7", "DER 8"), "the name of a step is expected"),
+    ):
+        lines, count = read_of(text)
+        certificate = vipr.parse_lines(lines, "a.vipr")
+        with pytest.raises(InvalidInstanceError, match=why) as caught:
+            certificate.flaw()
+        assert "a.vipr: line " in str(caught.value)
+        with pytest.raises(InvalidInstanceError, match=why):
+            vipr.parse(text)
+
+
+def test_remarks_among_the_steps_and_after_them_count():
+    text = with_steps(*CASES).replace("\nall", "\n% chunks: 1\nall") + "% chunks: 2\n% end: 3"
+    certificate = vipr.parse_lines(text.split("\n"))
+    assert certificate.flaw() is None
+    assert certificate.remarks == {"instance": "odd", "chunks": "2", "end": "3"}
+    assert vipr.parse(text).remarks == certificate.remarks
+
+
+def peak_of(steps, last_use=1):
+    """Return the memory that following a chain of steps takes, which are made one by one."""
+    row = "2 0 1 1 1"
+    head = f"VER 1.0 VAR 2 x y INT 2 0 1 OBJ min {row} CON 1 0 r G 1 {row} RTP range 1 inf SOL 0"
+    body = (f"d G 1 OBJ {{ lin 1 {n} 1 }} {n + 1 + last_use}" for n in range(steps))
+    tracemalloc.start()
+    assert vipr.parse_lines(itertools.chain([f"{head} DER {steps}"], body)).flaw() is None
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return peak
+
+
+def test_memory_does_not_grow_with_steps_that_are_not_used_any_more():
+    """Of steps that may be used up to the end, each takes about 500 bytes."""
+    assert peak_of(4_000) < 200_000
+    assert peak_of(3_000, last_use=3_000) > 1_000_000
 
 
 def chain(steps, width=20):

@@ -25,13 +25,17 @@ BLANKS = re.compile(r"[ \t\r]+")
 
 @dataclass
 class Row:
-    """A linear constraint; `sense` is "G" (at least), "L" (at most) or "E" (equal)."""
+    """A linear constraint; `sense` is "G" (at least), "L" (at most) or "E" (equal).
+
+    `last_use` is the largest number of a step that may use it; None if that is not stated.
+    """
 
     name: str
     sense: str
     rhs: Fraction
     terms: Terms
     assumptions: frozenset[int] = frozenset()
+    last_use: int | None = None
 
     def bounds_below(self) -> bool:
         return self.sense in "GE"
@@ -216,7 +220,7 @@ def _step(words: Iterator[str], file: File) -> Step:
         reason.append(word)
     last_use = next(words)
     if last_use != "-1":
-        _whole(last_use)
+        row.last_use = _whole(last_use)
     return Step(row, rule, reason)
 
 
@@ -268,6 +272,9 @@ def _known(rows: list[Row], word: str) -> int:
     index = _whole(word)
     if not 0 <= index < len(rows):
         raise RefusedError(f"there is no row {index} yet")
+    last_use = rows[index].last_use
+    if last_use is not None and last_use < len(rows):  # the number of the step that uses it
+        raise RefusedError(f"row {index} is used after its last use")
     return index
 
 

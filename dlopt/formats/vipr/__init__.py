@@ -8,7 +8,15 @@ assumed for a case that a later step resolves. Verification needs rational arith
 """
 
 from dlopt.formats.vipr.certificate import Certificate, Constraint
-from dlopt.formats.vipr.reading import parse
-from dlopt.formats.vipr.writing import statement_text, to_text
+from dlopt.formats.vipr.reading import parse, parse_lines
+from dlopt.formats.vipr.writing import lines_of, statement_text, to_text
 
-__all__ = ["Certificate", "Constraint", "parse", "statement_text", "to_text"]
+__all__ = [
+    "Certificate",
+    "Constraint",
+    "lines_of",
+    "parse",
+    "parse_lines",
+    "statement_text",
+    "to_text",
+]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil, floor
+from typing import TypeAlias
 
 # Without exponents: a few letters would spell a number of a billion digits.
 _NUMBER = re.compile(r"[+-]?[0-9]+(/0*[1-9][0-9]*|\.[0-9]*)?")
@@ -51,6 +52,11 @@ class Constraint:
         return (self.side - other.side) * other.sign >= 0
 
 
+Step: TypeAlias = tuple[str, Constraint, tuple[str, ...], int | None]
+"""Name, derived constraint, the words of its reason, and the last step that may use it: None if it
+is not stated."""
+
+
 @dataclass(frozen=True, slots=True)
 class Certificate:
     """The program, derivations and claim of a file.
@@ -67,10 +73,10 @@ class Certificate:
         Of the program, with their names.
     claim : Fraction or None
         Claimed lower bound of the minimum; None claims infeasibility.
-    steps : tuple of (str, Constraint, tuple of str)
-        Derived constraints with their reasons.
+    steps : iterable of Step
+        A tuple; an iterator, if they are read while they are followed, see `parse_lines`.
     remarks : dict of str to str
-        Comments of the form ``% key: value``.
+        Comments of the form ``% key: value``. Those that are read with the steps are added.
     """
 
     names: tuple[str, ...]
@@ -78,40 +84,44 @@ class Certificate:
     costs: dict[int, Fraction]
     constraints: tuple[tuple[str, Constraint], ...]
     claim: Fraction | None
-    steps: tuple[tuple[str, Constraint, tuple[str, ...]], ...]
+    steps: Iterable[Step]
     remarks: dict[str, str] = field(default_factory=dict)
 
     def flaw(self) -> str | None:
         """Return the first derivation that is invalid, or None if the claim is proven.
 
-        Complexity: linear in the length of the file, in rational arithmetic.
+        If it is proven, all steps have been read, to the end of the file.
+
+        Complexity: linear in the length of the file, in rational arithmetic; in memory are the
+        constraints of the program, and those steps whose last use is to come or not stated.
         """
-        known = [constraint for _, constraint in self.constraints]
-        for name, claimed, reason in self.steps:
+        known = _KnownConstraints(one for _, one in self.constraints)
+        last: Constraint | None = None
+        for name, claimed, reason, last_use in self.steps:
             try:
                 found = self._derived(claimed, reason, known)
             except (ValueError, ZeroDivisionError) as error:
                 return f"{name} does not follow: {error}"
             if not found.implies(claimed):
                 return f"{name} does not follow from what it is said to follow from"
-            known.append(Constraint(claimed.terms, claimed.sign, claimed.side, found.given))
-        if not self.steps:
+            last = Constraint(claimed.terms, claimed.sign, claimed.side, found.given)
+            known.add(last, last_use)
+        if last is None:
             return "nothing is derived"
-        if known[-1].given:
+        if last.given:
             return "the last step rests on assumptions"
-        goal = Constraint({}, 1, Fraction(1))
-        if self.claim is not None:
-            goal = Constraint(self.costs, 1, self.claim)
-        return None if known[-1].implies(goal) else "the last step is not what is claimed"
+        costs, least = ({}, Fraction(1)) if self.claim is None else (self.costs, self.claim)
+        goal = Constraint(costs, 1, least)
+        return None if last.implies(goal) else "the last step is not what is claimed"
 
     def _derived(
-        self, claimed: Constraint, reason: Sequence[str], known: Sequence[Constraint]
+        self, claimed: Constraint, reason: Sequence[str], known: _KnownConstraints
     ) -> Constraint:
         kind, *words = reason or ("nothing",)
         if kind == "asm":
             if words:
                 raise ValueError("what is assumed has no reason")
-            return Constraint(claimed.terms, claimed.sign, claimed.side, frozenset({len(known)}))
+            return Constraint(claimed.terms, claimed.sign, claimed.side, frozenset({known.count}))
         if kind in ("lin", "rnd"):
             found = _linear_combination(_pairs(words), known, claimed.sign)
             return found if kind == "lin" else self._rounded(found)
@@ -126,10 +136,10 @@ class Certificate:
         return Constraint(found.terms, found.sign, Fraction(side), found.given)
 
     def _disjunction(
-        self, claimed: Constraint, numbers: list[int], known: Sequence[Constraint]
+        self, claimed: Constraint, numbers: list[int], known: _KnownConstraints
     ) -> Constraint:
         """Resolve a disjunction: an integral expression is at most `d`, or at least ``d + 1``."""
-        one, low, two, high = (_at(known, number) for number in numbers)
+        one, low, two, high = (known.at(number) for number in numbers)
         lower, upper = (low, high) if low.sign < 0 else (high, low)
         if not (
             (lower.sign, upper.sign) == (-1, 1)
@@ -148,14 +158,41 @@ class Certificate:
         return all(j in self.integers and a.denominator == 1 for j, a in one.terms.items())
 
 
+class _KnownConstraints:
+    """Constraints by their numbers; a derived one is forgotten after its last use."""
+
+    def __init__(self, stated: Iterable[Constraint]) -> None:
+        self.kept = dict(enumerate(stated))
+        self.count = len(self.kept)
+        self.forgotten_after: dict[int, list[int]] = {}
+
+    def add(self, derived: Constraint, last_use: int | None) -> None:
+        """Add the constraint of a step, and forget those that no later step may use."""
+        step = self.count
+        self.kept[step] = derived
+        if last_use is not None:  # one before the step itself says that no step uses it
+            self.forgotten_after.setdefault(max(last_use, step), []).append(step)
+        for number in self.forgotten_after.pop(step, ()):
+            del self.kept[number]
+        self.count += 1
+
+    def at(self, number: int) -> Constraint:
+        """Return the constraint of a number."""
+        if not 0 <= number < self.count:
+            raise ValueError(f"there is no constraint {number} before it")
+        if number not in self.kept:
+            raise ValueError(f"constraint {number} is used after what is stated as its last use")
+        return self.kept[number]
+
+
 def _linear_combination(
-    pairs: Iterable[tuple[int, Fraction]], known: Sequence[Constraint], sign: int
+    pairs: Iterable[tuple[int, Fraction]], known: _KnownConstraints, sign: int
 ) -> Constraint:
     """Return a linear combination of constraints; multipliers must preserve the direction."""
     terms: dict[int, Fraction] = {}
     side, given = Fraction(0), frozenset[int]()
     for number, multiplier in pairs:
-        one = _at(known, number)
+        one = known.at(number)
         if one.sign and (sign == 0 or one.sign * multiplier * sign < 0):
             raise ValueError(f"the multiplier of constraint {number} turns it round")
         side += multiplier * one.side
@@ -171,12 +208,6 @@ def _pairs(words: Sequence[str]) -> list[tuple[int, Fraction]]:
     if len(rest) != 2 * whole(count):
         raise ValueError(f"it announces {count} multipliers and has others")
     return [(whole(n), number(m)) for n, m in zip(rest[::2], rest[1::2], strict=True)]
-
-
-def _at(known: Sequence[Constraint], number: int) -> Constraint:
-    if not 0 <= number < len(known):
-        raise ValueError(f"there is no constraint {number} before it")
-    return known[number]
 
 
 @lru_cache(maxsize=10_000)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from fractions import Fraction
 
 from dlopt.errors import Fault, InvalidInstanceError
-from dlopt.formats.vipr.certificate import Certificate, Constraint, number, whole
+from dlopt.formats.vipr.certificate import Certificate, Constraint, Step, number, whole
 
 _SIGNS = {"G": 1, "L": -1, "E": 0}
 _VERSIONS = ("1.0", "1.1")
-_TOKEN = re.compile(r"[^ \t\r]+")
+_TOKEN = re.compile(r"[^ \t\r\n]+")
 
 
 def parse(text: str, source: str | None = None) -> Certificate:
@@ -21,28 +24,51 @@ def parse(text: str, source: str | None = None) -> Certificate:
     InvalidInstanceError
         If it is none, with the line.
     """
-    reader = _Reader(text)
-    try:
+    certificate = parse_lines(text.split("\n"), source)
+    return replace(certificate, steps=tuple(certificate.steps))
+
+
+def parse_lines(lines: Iterable[str], source: str | None = None) -> Certificate:
+    """Read the same of lines, and each step only when it is followed.
+
+    `Certificate.flaw` can be asked once, and raises what `parse` raises of a step.
+
+    Raises
+    ------
+    InvalidInstanceError
+        If what comes before the steps is not that of such a file, with the line.
+    """
+    reader = _Reader(lines, source)
+    with reader.locating_faults():
         return reader.certificate()
-    except (ValueError, IndexError) as error:
-        value = reader.tokens[reader.position - 1][:30] if reader.tokens else "nothing"
-        ended = f"the file ends, and {reader.expected} is expected"
-        why = ended if isinstance(error, IndexError) else error
-        rule = f"must be a VIPR 1.0 file (section {reader.section}: {why})"
-        raise InvalidInstanceError([Fault(f"line {reader.line}", value, rule)], source) from error
 
 
 class _Reader:
     """Reads the sections of a file, one after the other, with the tokens of one line at a time."""
 
-    def __init__(self, text: str) -> None:
-        self.lines, self.remarks = enumerate(text.split("\n"), 1), dict[str, str]()
+    def __init__(self, lines: Iterable[str], source: str | None) -> None:
+        self.lines, self.source, self.remarks = enumerate(lines, 1), source, dict[str, str]()
         self.tokens, self.position, self.line = list[str](), 0, 1
         self.variables, self.costs = 0, dict[int, Fraction]()
         self.section = self.expected = "VER"
 
+    @contextmanager
+    def locating_faults(self) -> Iterator[None]:
+        """Say of a fault in which line it is."""
+        try:
+            yield
+        except InvalidInstanceError:  # of the file, which cannot be read on
+            raise
+        except (ValueError, IndexError) as error:
+            value = self.tokens[self.position - 1][:30] if self.tokens else "nothing"
+            ended = f"the file ends, and {self.expected} is expected"
+            why = ended if isinstance(error, IndexError) else error
+            rule = f"must be a VIPR 1.0 file (section {self.section}: {why})"
+            fault = Fault(f"line {self.line}", value, rule)
+            raise InvalidInstanceError([fault], self.source) from error
+
     def certificate(self) -> Certificate:
-        """Read all of it."""
+        """Read all before the steps."""
         self._begin("VER")
         if self._next("the version") not in _VERSIONS:
             raise ValueError(f"its version is not {' or '.join(_VERSIONS)}")
@@ -73,11 +99,17 @@ class _Reader:
             self._next("the name of a solution")
             self._vector()
         self._begin("DER")
-        steps = tuple(self._step() for _ in range(self._count("steps")))
-        if self._has_next():
-            self._next("the end of the file")
-            raise ValueError("the steps are complete, and the end of the file is expected")
+        steps = self._steps(self._count("steps"))
         return Certificate(names, integers, self.costs, constraints, claim, steps, self.remarks)
+
+    def _steps(self, count: int) -> Iterator[Step]:
+        """Read the steps, one at a time, and the end of the file."""
+        with self.locating_faults():
+            for _ in range(count):
+                yield self._step()
+            if self._has_next():
+                self._next("the end of the file")
+                raise ValueError("the steps are complete, and the end of the file is expected")
 
     def _claim(self) -> Fraction | None:
         self._begin("RTP")
@@ -93,14 +125,14 @@ class _Reader:
                 raise ValueError("the range is empty")
         return low
 
-    def _step(self) -> tuple[str, Constraint, tuple[str, ...]]:
+    def _step(self) -> Step:
         name, constraint = self._next("the name of a step"), self._constraint()
         self._expect("{")
         reason = tuple(iter(lambda: self._next("}"), "}"))
-        if self._next("the last use of a step") != "-1":
-            self.position -= 1
-            self._whole("the last use of a step, or -1,")
-        return name, constraint, reason
+        if self._next("the last use of a step") == "-1":
+            return name, constraint, reason, None
+        self.position -= 1
+        return name, constraint, reason, self._whole("the last use of a step, or -1,")
 
     def _constraint(self) -> Constraint:
         sign = _SIGNS.get(self._next("G, L or E"))

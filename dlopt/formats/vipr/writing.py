@@ -40,9 +40,14 @@ def to_text(certificate: Certificate) -> str:
     >>> parsed.flaw() is None, parsed.claim
     (True, Fraction(1, 1))
     """
+    return "".join(f"{line}\n" for line in lines_of(certificate))
+
+
+def lines_of(certificate: Certificate) -> Iterator[str]:
+    """Yield the lines of that file, which need not be in memory together, without their ends."""
     if isinstance(certificate, InfeasibilityProof):
-        return "\n".join(_infeasibility_lines(certificate)) + "\n"
-    return "\n".join(_Writer(certificate).lines()) + "\n"
+        return _infeasibility_lines(certificate)
+    return _Writer(certificate).lines()
 
 
 def statement_text(program: StatedProgram) -> str:
@@ -106,12 +111,17 @@ def _infeasibility_lines(proof: InfeasibilityProof) -> Iterator[str]:
     columns = range(len(proof.names))
     yield from _statement_lines(proof.remarks, proof.names, columns, (), stated, bounds, None)
     yield from ("SOL 0", f"DER {len(proof.derivations)}")
-    for number, step in enumerate(proof.derivations, len(proof.constraints)):
+    first, last_uses = len(proof.constraints), dict[int, int]()
+    for number, step in enumerate(proof.derivations, first):
+        last_uses[number] = number  # if no other step uses it
+        last_uses |= {used: number for used, a in step.used if a or step.reason == "uns"}
+    last_uses[first + len(proof.derivations) - 1] = -1  # the claim
+    for number, step in enumerate(proof.derivations, first):
         numbers = " ".join(str(used) for used, _ in step.used)
         reason = {"asm": "asm", "uns": f"uns {numbers}"}.get(step.reason)
         reason = reason or f"{step.reason} {_vector(step.used)}"
         claim = f"{letter[step.sign]} {step.side} {_vector(step.terms)}"
-        yield f"d{number} {claim} {{ {reason} }} -1"
+        yield f"d{number} {claim} {{ {reason} }} {last_uses[number]}"
 
 
 class _Writer:
@@ -122,6 +132,7 @@ class _Writer:
         self.stated: list[str] = []
         self.bounds = 0
         self.steps: list[str] = []
+        self.last_uses: dict[int, int] = {}
         self.rows: list[tuple[int | None, int | None]] = []
         self.columns: list[tuple[int | None, int | None]] = []
 
@@ -137,14 +148,15 @@ class _Writer:
             self.columns.append(self._state(one.names[j], ((j, Fraction(1)),), sides))
         last = self._cover(one.leaves, 0, {})
         if one.bound is not None:
-            self._add(f"G {one.bound} OBJ", f"lin 1 {last} {self._step}")
+            self._add(f"G {one.bound} OBJ", f"lin 1 {last} {self._step}", last)
         costs = [(j, cost) for j, cost in enumerate(one.costs) if cost]
         yield from _statement_lines(
             one.remarks, one.names, one.binaries, costs, self.stated, self.bounds, one.bound
         )
         yield "SOL 0"
         yield f"DER {len(self.steps)}"
-        yield from self.steps
+        for number, step in enumerate(self.steps, len(self.stated)):
+            yield f"{step} {self.last_uses.get(number, -1)}"
 
     def _state(
         self, name: str, terms: Terms, sides: tuple[Fraction | None, Fraction | None]
@@ -170,7 +182,7 @@ class _Writer:
             case = self._add(f"{letter} {value} 1 {column} 1", "asm")
             inside = [leaf for leaf in leaves if leaf.fixed[depth] == (column, value)]
             numbers += self._cover(inside, depth + 1, assumed | {column: case}), case
-        return self._add(self._goal, f"uns {' '.join(map(str, numbers))}")
+        return self._add(self._goal, f"uns {' '.join(map(str, numbers))}", *numbers)
 
     def _prove(self, leaf: Leaf, assumed: dict[int, int]) -> int:
         """Add up rows, bounds and cases: the costs are left, or nothing but an absurdity."""
@@ -231,9 +243,11 @@ class _Writer:
         terms = [(j, cost / self._step) for j, cost in enumerate(one.costs) if cost]
         return f"G {one.bound / self._step} {_vector(terms)}"
 
-    def _add(self, constraint: str, reason: str) -> int:
+    def _add(self, constraint: str, reason: str, *used: int) -> int:
+        """Add a step, and the steps that are used there for the last time; return its number."""
         number = len(self.stated) + len(self.steps)
-        self.steps.append(f"d{number} {constraint} {{ {reason} }} -1")
+        self.last_uses |= dict.fromkeys(used, number)
+        self.steps.append(f"d{number} {constraint} {{ {reason} }}")
         return number
 
 
