@@ -3,8 +3,9 @@
 A *move* changes a priority list and the machines that are fixed for some of its tasks, and a list
 pass turns both into a schedule. It is accepted if the schedule is better than the current one, or
 worse by less than a random share of a temperature that falls to 0 within a cycle; a cycle begins at
-the best schedule, and is twice as long as the one before (simulated annealing). Of four kinds of
-moves those that improve more are made more often.
+the best schedule, and is twice as long as the one before (simulated annealing). The temperature is
+lower the closer the best makespan is to a lower bound. Of five kinds of moves those that improve
+more are made more often.
 
 All functions keep to what numba compiles, see `dlopt.heuristics.dag.list_passes`.
 """
@@ -15,7 +16,14 @@ import math
 from typing import NamedTuple
 
 from dlopt.heuristics.dag.flat_arrays import Direction, FlatInstance, Floats, Integers
-from dlopt.heuristics.dag.list_passes import PassMemory, Plan, completion_of, list_pass
+from dlopt.heuristics.dag.list_passes import (
+    PassMemory,
+    Plan,
+    completion_of,
+    copy_plan,
+    least_makespan,
+    list_pass,
+)
 
 MAKESPAN = 0
 TARDY = 1
@@ -26,8 +34,8 @@ TARDY_THEN_RESPONSE = 3
 FIRST_CYCLE = 500
 """Moves of the first cycle. Chosen by hand."""
 MAX_TEMPERATURE = 0.05
-"""Share of the best value by which accepted schedules may be worse. Chosen by hand on the generated
-families of 20 to 40 tasks."""
+"""Share of the best value, and of its distance to a lower bound, by which accepted schedules may be
+worse. Chosen by hand on the generated families of 20 to 40 tasks."""
 MOVES_PER_TASK = 10
 """Moves of a cycle for each task from which it begins with the largest temperature; shorter cycles
 begin with a share of it. Chosen by hand."""
@@ -49,8 +57,10 @@ SHIFT = 0
 FIX = 1
 RELEASE = 2
 REVERSE = 3
-KINDS = 4
-"""Kinds of moves: shift tasks in the list, fix the machine of one, release all, pass backwards."""
+PULL = 4
+KINDS = 5
+"""Kinds of moves: shift tasks in the list, fix the machine of one, release all, pass backwards, and
+shift one with those that are in its way."""
 
 RANDOM = 0
 MOVES = 1
@@ -63,7 +73,8 @@ RANK = 0
 LENGTH = 1
 BEST_RANK = 2
 BEST_LENGTH = 3
-VALUES = 4
+LEAST_LENGTH = 4
+VALUES = 5
 """Places in `Search.values`."""
 MODULUS = 2147483647
 MULTIPLIER = 48271
@@ -91,6 +102,7 @@ class Search(NamedTuple):
     critical: Integers
     keys: Floats
     spare: Integers
+    marked: Integers
     memory: PassMemory
     completion: Floats
     counts: Integers
@@ -190,6 +202,34 @@ def shift(direction: Direction, task: int, search: Search) -> None:
     position[task] = to
 
 
+def pull(direction: Direction, task: int, search: Search) -> None:
+    """Move a task to a random place in the proposed list, and with it those that are in its way.
+
+    Those are its predecessors, direct or not, where it moves forward in the list, or else its
+    successors; their sequence remains. `position` does not change. Complexity: O(tasks + edges).
+    """
+    order, moved, marked, count = search.new_order, search.spare, search.marked, 0
+    at, to = search.position[task], draw(search.counts, len(order))
+    step = 1 if to > at else -1
+    first, neighbour = direction.first_predecessor, direction.predecessor
+    if to > at:
+        first, neighbour = direction.first_successor, direction.successor
+    for other in range(len(order)):
+        marked[other] = 0
+    marked[task] = 1
+    for index in range(at, to + step, step):
+        other = order[index]
+        if marked[other] == 1:
+            moved[count] = other
+            count += 1
+            for edge in range(first[other], first[other + 1]):
+                marked[neighbour[edge]] = 1
+        else:
+            order[index - step * count] = other
+    for number in range(count):
+        order[to - step * (count - 1 - number)] = moved[number]
+
+
 def sort_by_end(search: Search) -> None:
     """Turn the proposed list around, and sort it by the ends of the proposed schedule.
 
@@ -219,13 +259,6 @@ def sort_by_end(search: Search) -> None:
         for index in range(count):
             order[index] = spare[index]
         width *= 2
-
-
-def copy_plan(source: Plan, target: Plan) -> None:
-    """Copy a schedule."""
-    for task in range(len(source.start)):
-        target.machine[task], target.previous[task] = source.machine[task], source.previous[task]
-        target.start[task], target.finish[task] = source.start[task], source.finish[task]
 
 
 def copy_list(
@@ -286,7 +319,10 @@ def propose(flat: FlatInstance, kind: int, search: Search) -> None:
             fix_machine(flat.forward, task, search)
         elif kind == SHIFT and draw(search.counts, 2) == 0:
             search.new_fixed[task] = -1
-        shift(flat.forward, task, search)
+        if kind == PULL:
+            pull(flat.forward, task, search)
+        else:
+            shift(flat.forward, task, search)
     list_pass(flat.forward, search.new_order, search.new_fixed, search.new_plan, search.memory)
     if kind == REVERSE:
         for direction in (flat.backward, flat.forward):
@@ -300,20 +336,21 @@ def begin_cycle(search: Search) -> None:
     search.counts[CYCLE_LENGTH] *= 2
     copy_list(search.best_order, search.best_fixed, search.order, search.fixed)
     copy_plan(search.best_plan, search.plan)
-    search.values[RANK], search.values[LENGTH] = (
-        search.values[BEST_RANK],
-        search.values[BEST_LENGTH],
-    )
+    values = search.values
+    values[RANK], values[LENGTH] = values[BEST_RANK], values[BEST_LENGTH]
     search.counts[CRITICAL] = 0
 
 
 def allowance(search: Search) -> float:
-    """Return by how much a schedule may be worse than the current one now."""
-    length = search.counts[CYCLE_LENGTH]
+    """Return by how much a schedule may be worse than the current one now.
+
+    Close to the lower bound, a share of the makespan alone would let nearly all moves pass.
+    """
+    length, best = search.counts[CYCLE_LENGTH], search.values[BEST_LENGTH]
     share = min(1.0, length / (MOVES_PER_TASK * len(search.order)))
     left = 1.0 - (search.counts[MOVES] - search.counts[CYCLE_BEGIN]) / length
-    temperature = MAX_TEMPERATURE * share * left
-    return search.values[BEST_LENGTH] * temperature * draw_share(search.counts)
+    most = min(best * share, max(0.0, best - search.values[LEAST_LENGTH]))
+    return MAX_TEMPERATURE * most * left * draw_share(search.counts)
 
 
 def accept(rank: float, length: float, kind: int, search: Search) -> None:
@@ -334,10 +371,13 @@ def accept(rank: float, length: float, kind: int, search: Search) -> None:
 
 def start(flat: FlatInstance, criterion: int, search: Search) -> None:
     """Make the schedule of the first list."""
-    list_pass(flat.forward, search.order, search.fixed, search.plan, search.memory)
+    values, order, memory = search.values, search.order, search.memory
+    if criterion == MAKESPAN:
+        values[LEAST_LENGTH] = least_makespan(flat.forward, order, search.keys, memory)
+    list_pass(flat.forward, order, search.fixed, search.plan, memory)
     rank, length = evaluate(flat, criterion, search.plan, search)
-    search.values[RANK], search.values[LENGTH] = rank, length
-    search.values[BEST_RANK], search.values[BEST_LENGTH] = rank, length
+    values[RANK], values[LENGTH] = rank, length
+    values[BEST_RANK], values[BEST_LENGTH] = rank, length
     copy_list(search.order, search.fixed, search.best_order, search.best_fixed)
     copy_plan(search.plan, search.best_plan)
 

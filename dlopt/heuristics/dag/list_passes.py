@@ -22,12 +22,26 @@ class Plan(NamedTuple):
 
 
 class PassMemory(NamedTuple):
-    """Working memory of a list pass: by machine the last task, by class the arrivals of data."""
+    """Working memory of a list pass.
+
+    By machine: the last task, and until when it has been busy without a break, where no task can be
+    inserted; by task: the one that follows it on its machine (-1: none); by class of machines: the
+    arrivals of data.
+    """
 
     tail: Integers
+    busy_until: Floats
+    following: Integers
     last: Floats
     other_last: Floats
     last_source: Integers
+
+
+def copy_plan(source: Plan, target: Plan) -> None:
+    """Copy a schedule."""
+    for task in range(len(source.start)):
+        target.machine[task], target.previous[task] = source.machine[task], source.previous[task]
+        target.start[task], target.finish[task] = source.start[task], source.finish[task]
 
 
 def find_slot(
@@ -125,6 +139,7 @@ def find_machine(
     costs, releases, deliveries = direction.costs, direction.releases, direction.deliveries
     predecessor, machine_class = direction.predecessor, direction.machine_class
     count, local = direction.machine_count, direction.local_transfers_counted
+    busy_until = memory.busy_until
     row, release_row = direction.cost_row[task] * count, direction.release_row[task] * count
     delivery_row = direction.delivery_row[task] * count
     first, end_of_list = direction.first_predecessor[task], direction.first_predecessor[task + 1]
@@ -143,6 +158,8 @@ def find_machine(
                 source = predecessor[edge]
                 if machine_of[source] == machine and finish[source] > ready:
                     ready = finish[source]
+        if cost > 0 and busy_until[machine] > ready:
+            ready = busy_until[machine]
         more = deliveries[delivery_row + machine]
         if ready + cost + more > least_end:
             continue
@@ -164,8 +181,9 @@ def list_pass(
     """
     machine_of, start, finish, previous = plan.machine, plan.start, plan.finish, plan.previous
     tail, costs, cost_row = memory.tail, direction.costs, direction.cost_row
+    busy_until, following = memory.busy_until, memory.following
     for machine in range(direction.machine_count):
-        tail[machine] = -1
+        tail[machine], busy_until[machine] = -1, 0.0
     for index in range(len(order)):
         task = order[index]
         machine = fixed[task]
@@ -176,18 +194,63 @@ def list_pass(
         else:
             cost = costs[row + machine]
             ready = ready_time(direction, task, machine, machine_of, finish)
+            if cost > 0 and busy_until[machine] > ready:
+                ready = busy_until[machine]
             begin, follower = find_slot(machine, ready, cost, start, finish, previous, tail)
         machine_of[task], start[task], finish[task] = machine, begin, begin + cost
         previous[task] = -1
-        if cost > 0 and follower >= 0:
+        if cost <= 0:
+            continue
+        if follower >= 0:
             previous[task] = previous[follower]
             previous[follower] = task
-        elif cost > 0:
+        else:
             previous[task] = tail[machine]
             tail[machine] = task
+        following[task] = follower
+        if previous[task] >= 0:
+            following[previous[task]] = task
+        if begin <= busy_until[machine]:
+            busy_until[machine] = finish[task]
+            while follower >= 0 and start[follower] <= busy_until[machine]:
+                busy_until[machine] = finish[follower]
+                follower = following[follower]
 
 
 def completion_of(direction: Direction, task: int, plan: Plan) -> float:
     """Return when a task has ended and its output has been delivered."""
     row = direction.delivery_row[task] * direction.machine_count
     return plan.finish[task] + direction.deliveries[row + plan.machine[task]]
+
+
+def least_makespan(
+    direction: Direction, order: Integers, ends: Floats, memory: PassMemory
+) -> float:
+    """Return a lower bound of the makespan: the longest path, or all work.
+
+    Every task takes its least cost on paths. A machine has the weight ``1 / sum of its costs``; the
+    makespan is no less than the sum of the least weighted cost of each task over the sum of all
+    weights. For work divided by speed that is the total work divided by the total speed.
+    Complexity: O(tasks x machines + edges).
+    """
+    count, weights, costs = direction.machine_count, memory.busy_until, direction.costs
+    path, work, total = 0.0, 0.0, 0.0
+    for machine in range(count):
+        column = 0.0
+        for task in range(len(order)):
+            cost = costs[direction.cost_row[task] * count + machine]
+            column += cost if cost < math.inf else 0.0
+        weights[machine] = 1.0 / column if column > 0 else 0.0
+        total += weights[machine]
+    for index in range(len(order)):
+        task, begin = order[index], 0.0
+        least, energy = math.inf, math.inf
+        for machine in range(count):
+            cost = costs[direction.cost_row[task] * count + machine]
+            if cost < math.inf:
+                least, energy = min(least, cost), min(energy, cost * weights[machine])
+        for edge in range(direction.first_predecessor[task], direction.first_predecessor[task + 1]):
+            begin = max(begin, ends[direction.predecessor[edge]])
+        ends[task] = begin + least
+        path, work = max(path, ends[task]), work + energy
+    return max(path, work / total) if total > 0 else path

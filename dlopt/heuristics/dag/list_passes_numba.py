@@ -18,19 +18,21 @@ from dlopt.heuristics.dag.flat_arrays import Floats, Integers, Sequences
 CompiledFunction: TypeAlias = Callable[..., None]
 
 _CALLED_FIRST = (
+    list_passes.copy_plan,
     list_passes.find_slot,
     list_passes.ready_time,
     list_passes.note_arrivals,
     list_passes.find_machine,
     list_passes.list_pass,
     list_passes.completion_of,
+    list_passes.least_makespan,
     list_moves.evaluate,
     list_moves.draw,
     list_moves.draw_share,
     list_moves.find_critical_path,
     list_moves.shift,
+    list_moves.pull,
     list_moves.sort_by_end,
-    list_moves.copy_plan,
     list_moves.copy_list,
     list_moves.weight,
     list_moves.draw_kind,

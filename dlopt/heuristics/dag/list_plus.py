@@ -57,11 +57,13 @@ def list_plus(
 
     A move changes a priority list and the machines that are fixed for some of its tasks; a list
     pass then places the tasks in the order of the list, each on its fixed machine or where it ends
-    first, with insertion. There are four kinds of moves: one to three tasks, mostly on a critical
-    path, are shifted to a random place between their neighbours in the graph; one task is fixed on
-    a random machine; no machine remains fixed; or the reversed graph is scheduled, and then the
-    graph by the ends in that schedule (backward and forward). Moves are accepted as in simulated
-    annealing, in cycles that begin at the best list and double in length.
+    first, with insertion. There are five kinds of moves: one to three tasks, mostly on a critical
+    path, are shifted to a random place between their neighbours in the graph; one task is shifted
+    to a random place of the list, with all predecessors or successors that are in its way; one task
+    is fixed on a random machine; no machine remains fixed; or the reversed graph is scheduled, and
+    then the graph by the ends in that schedule (backward and forward). Moves are accepted as in
+    simulated annealing, in cycles that begin at the best list and double in length; the temperature
+    falls with the distance of the best makespan to the longest path and the total work.
 
     Parameters
     ----------

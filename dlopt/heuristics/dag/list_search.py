@@ -148,8 +148,11 @@ def initial_state(
         critical=indices(),
         keys=numbers(),
         spare=indices(),
+        marked=indices(),
         memory=PassMemory(
             indices(flat.forward.machine_count),
+            numbers(flat.forward.machine_count),
+            indices(),
             numbers(classes),
             numbers(classes),
             indices(classes),

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import sys
 import threading
+from collections.abc import Sequence
 from fractions import Fraction
 from random import Random
 from typing import Any
 
+import networkx
 import numpy as np
 import pytest
 from hypothesis import given
@@ -17,12 +19,14 @@ from hypothesis import strategies as st
 from dlopt import Limits, Result, generate, io, registry, solve
 from dlopt.heuristics.dag import list_moves, list_search
 from dlopt.heuristics.dag.flat_arrays import LISTS, FlatInstance
+from dlopt.heuristics.dag.heft_family import place_at_earliest_finish
 from dlopt.heuristics.dag.instance_arrays import InstanceArrays
 from dlopt.heuristics.dag.lan_assignment import assign_lans
 from dlopt.heuristics.dag.list_moves import MAKESPAN, TARDY, TARDY_THEN_RESPONSE
 from dlopt.heuristics.dag.list_passes import find_slot
 from dlopt.heuristics.dag.list_plus import CRITERIA, TOO_LARGE, list_plus
 from dlopt.heuristics.dag.list_search import ListSearch, initial_state
+from dlopt.heuristics.dag.partial_schedule import PartialSchedule
 from dlopt.incumbents import Offer, wanted
 from dlopt.problems.dag import Edge, Graph, Instance, Machine, Task, objective, violations
 from dlopt.problems.validated_record import floating
@@ -47,6 +51,27 @@ def goals_of(instance: Instance) -> tuple[str, ...]:
 def no_worse(name: str, one: Any, other: Any) -> bool:
     goal = registry.problem_of(TOPCUOGLU).module.OBJECTIVES[name]
     return not goal.better(other, one)
+
+
+def random_list(arrays: InstanceArrays, random: Random) -> list[int]:
+    """Return the tasks in a random sequence, each after its predecessors."""
+    order: list[int] = []
+    while len(order) < arrays.task_count:
+        left = [task for task in range(arrays.task_count) if task not in order]
+        ready = [
+            task for task in left if all(source in order for source, _ in arrays.predecessors[task])
+        ]
+        order.append(random.choice(ready))
+    return order
+
+
+def started(arrays: InstanceArrays, order: Sequence[int]) -> list_moves.Search:
+    """Return a search for a short makespan after its first list pass."""
+    flat = FlatInstance.from_arrays(arrays)
+    assert flat is not None
+    state = initial_state(flat, order, [-1] * len(order), 0, LISTS)
+    list_moves.start(flat, MAKESPAN, state)
+    return state
 
 
 def new_search(arrays: InstanceArrays, name: str, compiled: bool, seed: int = 0) -> ListSearch:
@@ -84,11 +109,11 @@ def test_more_moves_are_never_worse(instance: Instance, data: st.DataObject) -> 
 
 
 def test_worse_schedules_that_are_accepted_are_not_the_answer() -> None:
-    arrays = InstanceArrays.from_instance(generate("dag", "layered", tasks=20, seed=3))
+    arrays = InstanceArrays.from_instance(generate("dag", "out-tree", seed=1))
     search, lengths = new_search(arrays, "makespan", compiled=False), []
-    for _ in range(20):
+    for _ in range(200):
         lengths.append(search.value[1])
-        search.run(10)
+        search.run(1)
     assert lengths == sorted(lengths, reverse=True) and lengths[-1] < lengths[0]
 
 
@@ -231,6 +256,96 @@ def test_a_list_is_turned_around_and_sorted_by_ends(ends: list[int], random: Ran
     list_moves.sort_by_end(search)
     turned = order[::-1]
     assert search.new_order == sorted(turned, key=lambda task: -ends[task])
+
+
+@pytest.mark.property
+@share(1 / 4)
+@given(strategies_dag.dag(tasks=9, several=2, plain=True), st.randoms(use_true_random=False))
+def test_a_pass_inserts_tasks_as_heft_does(instance: Instance, random: Random) -> None:
+    """The same starts as those of timelines in integers, for any list; fixed machines are kept."""
+    arrays = InstanceArrays.from_instance(instance)
+    flat = FlatInstance.from_arrays(arrays)
+    assert flat is not None
+    order = random_list(arrays, random)
+    for share_of_fixed in (0.0, 0.5):
+        search = initial_state(flat, order, [-1] * len(order), 0, LISTS)
+        partial = PartialSchedule(arrays)
+        for task in order:
+            runnable = [k for k, cost in enumerate(arrays.costs[task]) if cost is not None]
+            if random.random() < share_of_fixed:
+                machine = search.fixed[task] = random.choice(runnable)
+                ready = partial.ready_times(task)[machine]
+                partial.place(task, machine, partial.earliest_slot(task, machine, ready))
+            else:
+                place_at_earliest_finish(partial, task)
+        list_moves.start(flat, MAKESPAN, search)
+        assert search.plan.machine == partial.machine
+        first = min(arrays.arrival)
+        assert search.plan.start == [float(start - first) for start in partial.start]
+
+
+@pytest.mark.property
+@share(1 / 4)
+@given(strategies_dag.dag(tasks=9, several=2), st.randoms(use_true_random=False))
+def test_a_task_is_shifted_with_those_in_its_way(instance: Instance, random: Random) -> None:
+    """It goes where it should, with its predecessors or successors, and nothing else changes."""
+    arrays = InstanceArrays.from_instance(instance)
+    flat = FlatInstance.from_arrays(arrays)
+    assert flat is not None
+    order = random_list(arrays, random)
+    search = initial_state(flat, order, [-1] * len(order), random.randrange(99), LISTS)
+    task = random.choice(order)
+    search.new_order[:] = order
+    for index, other in enumerate(order):
+        search.position[other] = index
+    at, before = order.index(task), list(search.counts)
+    to = list_moves.draw(before, len(order))
+    list_moves.pull(flat.forward, task, search)
+    graph = networkx.DiGraph()
+    graph.add_nodes_from(order)
+    for target, pairs in enumerate(arrays.predecessors):
+        graph.add_edges_from((source, target) for source, _ in pairs)
+    together = (networkx.ancestors if to < at else networkx.descendants)(graph, task) | {task}
+    low, high = min(at, to), max(at, to) + 1
+    moved = [other for other in order[low:high] if other in together]
+    rest = [other for other in order[low:high] if other not in together]
+    middle = moved + rest if to < at else rest + moved
+    assert search.new_order == order[:low] + middle + order[high:]
+
+
+@pytest.mark.property
+@share(1 / 4)
+@given(strategies_dag.dag(tasks=4))
+def test_the_least_makespan_is_a_lower_bound(instance: Instance) -> None:
+    arrays = InstanceArrays.from_instance(instance)
+    least = started(arrays, arrays.topological_order).values[list_moves.LEAST_LENGTH]
+    if not any(graph.one_lan for graph in instance.graphs):
+        best = oracles_dag.best(instance, "makespan") * arrays.scale - arrays.origin
+        assert least <= float(best - min(arrays.arrival)) * (1 + 1e-9)
+
+
+def test_the_least_makespan_is_the_longest_path_or_all_work() -> None:
+    """Machines of speeds 1 and 3: a chain of 6 and 9 takes 5, and with 9 more all work takes 6."""
+    machines = Machine("m"), Machine("n", power=3)
+    for more, least in ((0, 5.0), (9, 6.0)):
+        tasks = Task("a", work=6), Task("b", work=9), Task("c", work=more)
+        graph = Graph("g", tasks, (Edge(0, 1),))
+        arrays = InstanceArrays.from_instance(Instance(machines, (graph,)))
+        state = started(arrays, (0, 1, 2))
+        assert state.values[list_moves.LEAST_LENGTH] == pytest.approx(least * float(arrays.scale))
+
+
+def test_the_temperature_falls_with_the_distance_to_the_lower_bound() -> None:
+    """Eight tasks on two machines: two lists end at 19 and at 18, which is the total work."""
+    tasks = tuple(Task(f"t{k}", work=1 + k) for k in range(8))
+    graph = Graph("g", tasks)
+    arrays = InstanceArrays.from_instance(Instance((Machine("m"), Machine("n")), (graph,)))
+    for order, length in ((range(8), 20.0), (range(7, -1, -1), 18.0)):
+        state = started(arrays, tuple(order))
+        assert state.values[list_moves.BEST_LENGTH] == length
+        allowed = [list_moves.allowance(state) for _ in range(50)]
+        most = list_moves.MAX_TEMPERATURE * (length - 18.0)
+        assert most / 2 <= max(allowed) <= most
 
 
 def test_a_critical_path_leads_over_data_and_machines() -> None:
