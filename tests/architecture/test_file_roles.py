@@ -39,6 +39,7 @@ MODEL_ROLES = {
         "flowtime_subsets",
         "bin_packing",
         "machine_minimisation",
+        "machine_reduction",
         "independent_tasks",
         "identical_machines",
         "branch_and_price",

@@ -163,7 +163,7 @@ def test_a_row_that_is_dropped_no_longer_proves(file):
     """Without a constraint that the proof needs, its steps rest on another one."""
     used = {
         int(word)
-        for _, _, reason in CERTIFICATE.steps
+        for _, _, reason, _ in CERTIFICATE.steps
         if reason[0] in ("lin", "rnd")
         for word in reason[2::2]
     }
