@@ -56,7 +56,7 @@ from dlopt.models.common.named_rows import ONE, ZERO
 from dlopt.models.common.stream_bounds import AcceptanceProgram, UpperBound, relaxation_bound
 from dlopt.result import Limits
 
-MAX_SPANS = 2_500
+MAX_SPANS = 4_000
 """Spans of all tasks. Chosen by hand: a linear program with more takes seconds."""
 SECONDS_PER_SPAN = 1e-3
 """Time that must be left, as no limit interrupts stating the program. Measured, and rounded up."""
@@ -341,7 +341,7 @@ def max_spans(limits: Limits) -> int:
     Examples
     --------
     >>> max_spans(Limits()), max_spans(Limits(time_s=1))
-    (2500, 1000)
+    (4000, 1000)
     """
     seconds = inf if limits.time_s is None else limits.time_s
     return int(min(MAX_SPANS, seconds / SECONDS_PER_SPAN))

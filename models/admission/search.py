@@ -43,7 +43,7 @@ SEARCH_SHARE = 1 / 2
 """Share of the remaining time that local search over sequences may take. Chosen by hand."""
 MIN_PARTS = 12
 """Into so many parts of the horizon the relaxation over spans divides intervals at first."""
-DIVISIONS = 3
+DIVISIONS = 5
 """How often it doubles them. Both chosen by hand: most streams are decided by few intervals."""
 MAX_PROVEN_CHUNKS = 20
 """Chunks beyond which the MILP over sequences proves little within a minute, measured on random
@@ -122,7 +122,7 @@ class AdmissionSearch(StreamSearch[ScaledInstance, Solution]):
 
         Local search looks for a schedule of what each relaxation accepts.
         """
-        horizon = max(task.due for task in self.scaled.tasks)
+        horizon, searched = max(task.due for task in self.scaled.tasks), set[tuple[int, ...]]()
         for parts in (1, *(MIN_PARTS << k for k in range(DIVISIONS))):
             limits = self.budget.left(TIME_SHARE)
             most = max_spans(limits)
@@ -134,7 +134,8 @@ class AdmissionSearch(StreamSearch[ScaledInstance, Solution]):
             bound = relaxation.upper_bound(limits, self.value, self.seed)
             if self.bound is None or bound.value is None or bound.value < self.bound:
                 self.use_relaxation(bound)
-            if bound.accepted is not None and not self.is_within_gap:
+            if bound.accepted is not None and bound.accepted not in searched:
+                searched.add(bound.accepted)
                 self.search_sequence_of(bound.accepted)
 
     def search_sequence_of(self, accepted: tuple[int, ...]) -> None:
