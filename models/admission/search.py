@@ -141,7 +141,7 @@ class AdmissionSearch(StreamSearch[ScaledInstance, Solution]):
     def search_sequence_of(self, accepted: tuple[int, ...]) -> None:
         """Look for a schedule of some tasks by local search over sequences of chunks."""
         limits = self.budget.left(SEARCH_SHARE)
-        search = SequenceSearch(self.scaled, self.installments, limits, EFFORT, self.seed)
+        search = SequenceSearch(self.scaled, self.installments, limits, 2 * CYCLE, self.seed)
         found = search.finish(sequence_by_deadline(self.scaled, accepted), accepted)
         if found is not None:
             self._try_sequence(found.loaded_chunks, set(found.tasks))
