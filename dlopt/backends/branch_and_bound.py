@@ -32,8 +32,7 @@ INTEGRALITY_TOLERANCE = 1e-6
 SHORT_MULTIPLIERS = (6, 10, 16, 24)
 """Binary digits of multipliers that are tried one after another, for short certificates."""
 MAX_CUT_ROUNDS = 30
-"""Rounds of cut separation per subproblem; set by hand: more rounds tighten the bound of a
-subproblem, fewer leave time for branching."""
+"""Rounds of cut separation per subproblem. Set by hand: more tighten its bound, fewer save time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +164,7 @@ class BranchAndBound:
                 return BranchAndBoundResult(node.bound, (), count, False)
             heapq.heappop(open_nodes)
             count += 1
-            point = self._solve(node)
+            point = self._solve(node, known)
             if node.infeasible:
                 infeasible_leaves.append(node)
                 continue
@@ -270,7 +269,7 @@ class BranchAndBound:
             remarks=tuple(remarks),
         )
 
-    def _solve(self, node: Subproblem) -> Sequence[float]:
+    def _solve(self, node: Subproblem, known: Fraction | None = None) -> Sequence[float]:
         """Set the bound of a node, or its infeasibility, with the proof; return its LP optimum."""
         self._fix_binaries(dict(node.fixed))
         for _ in range(MAX_CUT_ROUNDS):
@@ -284,7 +283,8 @@ class BranchAndBound:
             bound = self.step * ceil(self.safe.bound(multipliers, self.bounds) / self.step)
             if bound > node.bound:
                 node.bound, node.multipliers = bound, multipliers
-            rows = [] if self.cuts is None else list(self.cuts(relaxed.point))
+            cuts = self.cuts if known is None or node.bound < known else None
+            rows = [] if cuts is None else list(cuts(relaxed.point))
             if not rows:
                 break
             for row in rows:

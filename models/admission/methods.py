@@ -55,13 +55,15 @@ def exact_plan(
     -----
     Guarantee: the schedule is computed in fractions, exact for exact instances; for floats it is
     good within a relative 1e-6. The bound is that of the fluid relaxation with window cuts and
-    branch and bound, each node certified in fractions; where that leaves a gap, it is the dual
-    bound of the solver for the MILP over sequences of chunks, in floating point. An optimum of few
-    chunks is then proven in fractions, too, by branch and bound over their orders. Local
-    search finds sequences and proves nothing.
+    branch and bound, each node certified in fractions; where that leaves a gap, that of the
+    relaxation over spans of chunks, in fractions, too, or the dual bound of the solver for the MILP
+    over sequences of chunks, in floating point. An optimum of few chunks is then proven in
+    fractions by branch and bound over their orders. Local search finds sequences and proves
+    nothing.
 
     Plan class ``single`` (``k`` with installments). Complexity: exponential in the worst case;
-    solved to optimality up to about 24 chunks, and beyond where the fluid relaxation is tight.
+    most streams of up to 48 chunks are solved to optimality, and larger ones where a relaxation is
+    tight.
     Source: the programs are those of `dlopt.models.admission`; no paper has them.
 
     Examples

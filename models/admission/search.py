@@ -1,15 +1,18 @@
 """The portfolio for acceptance: schedules and bounds, until the gap is closed.
 
 The hint is the first incumbent, the fluid relaxation with window cuts gives the bound, local
-search over sequences of chunks improves the incumbent, and the MILP over sequences closes the gap
-of small instances. A stream that divides into blocks of time is searched block by block.
+search over sequences of chunks improves the incumbent, the relaxation over spans of chunks the
+bound, and the MILP over sequences closes the gap of small instances. A stream that divides into
+blocks of time is searched block by block.
 """
 
 from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
+from fractions import Fraction
 
+from dlopt.models.admission.chunk_span_relaxation import ChunkSpanRelaxation, max_spans
 from dlopt.models.admission.feasibility import (
     MAX_CHUNKS,
     FeasibilityTest,
@@ -25,18 +28,23 @@ from dlopt.models.admission.fixed_sequence_lp import (
 from dlopt.models.admission.initial_solution import replay_hint
 from dlopt.models.admission.proof_sequences import certify_sequences, derivation_of
 from dlopt.models.admission.scaled_instance import ScaledInstance
-from dlopt.models.admission.sequence_search import EFFORT, SequenceSearch
+from dlopt.models.admission.sequence_search import CYCLE, EFFORT, SequenceSearch
 from dlopt.models.admission.sequencing_milp import SequencingMilp
 from dlopt.models.admission.time_blocks import TimeBlocks
 from dlopt.models.admission.upper_bounds import upper_bound
+from dlopt.models.common.named_rows import ZERO
 from dlopt.models.common.searched_program import ProofError
 from dlopt.models.common.stream_bounds import UpperBound
-from dlopt.models.common.stream_search import StreamSearch
+from dlopt.models.common.stream_search import TIME_SHARE, StreamSearch
 from dlopt.problems.admission.data import Solution
 from dlopt.result import Limits
 
 SEARCH_SHARE = 1 / 2
 """Share of the remaining time that local search over sequences may take. Chosen by hand."""
+MIN_PARTS = 12
+"""Into so many parts of the horizon the relaxation over spans divides intervals at first."""
+DIVISIONS = 5
+"""How often it doubles them. Both chosen by hand: most streams are decided by few intervals."""
 MAX_PROVEN_CHUNKS = 20
 """Chunks beyond which the MILP over sequences proves little within a minute, measured on random
 instances: local search may then take its whole share of the time."""
@@ -97,16 +105,49 @@ class AdmissionSearch(StreamSearch[ScaledInstance, Solution]):
         return TimeBlocks(self.scaled)
 
     def close_gap_of_block(self) -> None:
-        """Search sequences, then solve the sequencing MILP; the latter at once if it is small."""
+        """Search sequences and bound by spans of chunks, unless the sequencing MILP is small."""
         milp = SequencingMilp(self.scaled, self.installments)
         chunks = len(milp.candidates)
         if chunks <= MAX_CHUNKS and not is_small(milp):
-            self.search_sequences(None if chunks > MAX_PROVEN_CHUNKS else EFFORT)
+            effort = None if chunks > MAX_PROVEN_CHUNKS else EFFORT
+            self.search_sequences(effort, gap=self.scaled.value_granularity)
+            self.search_sequences(CYCLE)
+            self.divide_intervals()
+            self.search_sequences(effort)
         if not self.is_within_gap:
             self.solve_sequencing_milp(milp)
 
-    def search_sequences(self, effort: int | None) -> None:
-        """Look for better schedules by local search over sequences of chunks.
+    def divide_intervals(self) -> None:
+        """Bound the value by spans of chunks in shorter and shorter intervals.
+
+        Local search looks for a schedule of what each relaxation accepts.
+        """
+        horizon, searched = max(task.due for task in self.scaled.tasks), set[tuple[int, ...]]()
+        for parts in (1, *(MIN_PARTS << k for k in range(DIVISIONS))):
+            limits = self.budget.left(TIME_SHARE)
+            most = max_spans(limits)
+            relaxation = ChunkSpanRelaxation(
+                self.scaled, self.installments, horizon / parts, most + 1
+            )
+            if self.is_within_gap or len(relaxation.spans) > most:
+                return
+            bound = relaxation.upper_bound(limits, self.value, self.seed)
+            if self.bound is None or bound.value is None or bound.value < self.bound:
+                self.use_relaxation(bound)
+            if bound.accepted is not None and bound.accepted not in searched:
+                searched.add(bound.accepted)
+                self.search_sequence_of(bound.accepted)
+
+    def search_sequence_of(self, accepted: tuple[int, ...]) -> None:
+        """Look for a schedule of some tasks by local search over sequences of chunks."""
+        limits = self.budget.left(SEARCH_SHARE)
+        search = SequenceSearch(self.scaled, self.installments, limits, 2 * CYCLE, self.seed)
+        found = search.finish(sequence_by_deadline(self.scaled, accepted), accepted)
+        if found is not None:
+            self._try_sequence(found.loaded_chunks, set(found.tasks))
+
+    def search_sequences(self, effort: int | None, gap: Fraction = ZERO) -> None:
+        """Look for better schedules by local search over sequences of chunks, up to a gap.
 
         A limit of time takes the place of `effort` if that is None.
         """
@@ -114,6 +155,8 @@ class AdmissionSearch(StreamSearch[ScaledInstance, Solution]):
         effort = EFFORT if effort is None and limits.time_s is None else effort
         search = SequenceSearch(self.scaled, self.installments, limits, effort, self.seed)
         while self.plan is not None and not self.is_within_gap:
+            if self.bound is not None and self.bound - self.value <= gap:
+                return
             found = search.improve(*sequence_of(self.scaled, self.plan))
             if found is None:
                 return

@@ -80,14 +80,14 @@ class WindowCapacity:
         """
         value = self.max_load(start, end, tasks)
         slope = self.max_load(start, end, tasks + 1) - value
-        return _round_up(value - tasks * slope), _round_up(slope)
+        return round_up(value - tasks * slope), round_up(slope)
 
     def _port_share(self, chunks: int) -> Fraction:
         """Return the share of the window that the port can use for so many chunks."""
         return 1 - self.beta**chunks
 
 
-def _round_up(number: Fraction) -> Fraction:
+def round_up(number: Fraction) -> Fraction:
     """Round up to a fraction with a short denominator."""
     denominator = 2**COEFFICIENT_BITS
     return Fraction(-(-number.numerator * denominator // number.denominator), denominator)

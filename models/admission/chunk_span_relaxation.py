@@ -1,0 +1,371 @@
+"""The relaxation over spans of chunks: an upper bound for schedules of few chunks a node.
+
+Instants divide time into intervals of lengths ``L_m``. The *span* of a chunk says in which interval
+its transmission starts, in which it is sent, and in which it ends. For each task `i`, each group of
+nodes with equal costs, and each span, `n` chunks have the load `x` together, and occupy their nodes
+for the time `a` in the interval of their start:
+
+maximise    sum_i weight_i z_i
+subject to  sum x = load_i z_i,   sum n <= K N_g z_i        of task i, of its chunks in group g
+            least n <= x <= most n                          the load that the span allows
+            0 <= what they occupy or send in interval m <= L_m n
+            sum of what is sent in interval m <= L_m
+            sum of what is occupied in interval m <= free time of the group's nodes
+            sum n <= 1 or N_g       of chunks on the port, on nodes of a group, at an instant
+            a, n, x >= 0,   z_i in {0, 1}                   n is an integer, which is relaxed
+
+Until the end of interval `m` they occupy ``theta n + (tau + chi) x``, if they have ended, else
+``a + n (t_{m+1} - t_{start+1})``; of the port likewise ``theta_cm n + tau x``, if they are sent.
+
+**Occupancy cuts.** Let `W` be the largest ``(tau + chi) / tau``, and ``B = 1 - 1 / W``. Any `n`
+chunks that start in a window of length `L` occupy their nodes in it for at most
+
+    theta_cp n + W L (1 - B^n).
+
+*Proof.* When chunk `p` starts, ``R_p <= L - (port times of those before)`` is left of the window.
+In it, it occupies its node for ``o_p <= R_p`` and the port for at least ``(o_p - theta_cp) / W``.
+So ``R_{p+1} <= R_p - (o_p - theta_cp) / W``, and the sum of ``o_p - theta_cp`` is largest if each
+is ``R_p = B^(p-1) L``. The bound is concave in `n`, and may be interpolated between integers.
+
+Source: ours; on interval-indexed formulations see Hall, Schulz, Shmoys and Wein, Math. Oper. Res.
+22 (1997) 513-544.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from itertools import islice, pairwise
+from math import inf
+from operator import attrgetter
+from typing import NamedTuple
+
+from dlopt.backends.linear_program import ProgramBuilder, Row
+from dlopt.models.admission.fluid_relaxation import (
+    MAX_FREE_TIMES,
+    NodeGroup,
+    Terms,
+    group_nodes,
+)
+from dlopt.models.admission.scaled_instance import ScaledInstance, ScaledTask
+from dlopt.models.admission.window_capacity import round_up
+from dlopt.models.common.named_rows import ONE, ZERO
+from dlopt.models.common.stream_bounds import AcceptanceProgram, UpperBound, relaxation_bound
+from dlopt.result import Limits
+
+MAX_SPANS = 4_000
+"""Spans of all tasks. Chosen by hand: a linear program with more takes seconds."""
+SECONDS_PER_SPAN = 1e-3
+"""Time that must be left, as no limit interrupts stating the program. Measured, and rounded up."""
+MAX_NODES = 400
+"""Branch-and-bound nodes of one bound. Chosen by hand."""
+MAX_CUTS_PER_ROUND = 20
+"""Chosen by hand: more cuts save rounds and make each linear program larger."""
+MIN_VIOLATION = 1e-5
+"""Relative violation from which on a cut is added, above the solver's feasibility tolerance."""
+MAX_ROUNDS = 3
+"""Rounds of cuts while acceptances are fractional: branching is better than more. Measured."""
+ZERO_COUNT = 1e-9
+"""Numbers of chunks up to which a span counts as unused where cuts are looked for."""
+
+Expression = dict[int, Fraction]
+"""Coefficients by column."""
+
+
+class Span(NamedTuple):
+    """The chunks of a task in a group of nodes with one span, and their columns n, x and a."""
+
+    task: int
+    group: int
+    start: int
+    sent: int
+    end: int
+    chunks: int
+    load: int
+    time: int
+
+
+class OccupancyCut(NamedTuple):
+    """A violated cut, interpolated between `m` and ``m + 1`` chunks."""
+
+    violation: float
+    first: int
+    last: int
+    m: int
+    spans: list[Span]
+
+
+class ChunkSpanRelaxation(ProgramBuilder):
+    """The program above, in fractions, and its cuts.
+
+    Parameters
+    ----------
+    scaled : ScaledInstance
+    installments : int
+        `K`: chunks that a task may have on a node.
+    max_length : Fraction, optional
+        Longer intervals are divided.
+    most : int, optional
+        No more spans are listed.
+
+    Examples
+    --------
+    >>> from dlopt.problems.admission import Instance, Task
+    >>> from dlopt.problems.cluster import Cluster
+    >>> instance = Instance(Cluster(2, tau=1, chi=1), (Task("a", 0, 1, 2), Task("b", 0, 1, 2)))
+    >>> relaxation = ChunkSpanRelaxation(ScaledInstance.from_instance(instance), 1)
+    >>> relaxation.upper_bound(Limits(), known_value=None, seed=0).value
+    Fraction(1, 1)
+    """
+
+    def __init__(
+        self,
+        scaled: ScaledInstance,
+        installments: int,
+        max_length: Fraction | None = None,
+        most: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.scaled, self.installments, self.groups = scaled, installments, group_nodes(scaled)
+        self.instants = _divided(_instants(scaled), max_length)
+        self.accepted = [
+            self.add_column(Fraction(task.mandatory), ONE, cost=-task.weight)
+            for task in scaled.tasks
+        ]
+        spans = (
+            (i, g, *intervals)
+            for i, task in enumerate(scaled.tasks)
+            for g, group in enumerate(self.groups)
+            for intervals in self._intervals_of_spans(task, group)
+        )
+        self.spans = [self._add_span(*span) for span in islice(spans, most)]
+        is_sent = all(group.tau for group in self.groups)
+        self.ratio = max(1 + group.chi / group.tau for group in self.groups) if is_sent else None
+        self.rounds = 0
+
+    def upper_bound(self, limits: Limits, known_value: Fraction | None, seed: int) -> UpperBound:
+        """Bound the objective value of schedules, as `relaxation_bound` does."""
+        bound = relaxation_bound(
+            self.scaled, self.program, limits, known_value=known_value, seed=seed
+        )
+        return replace(bound, certificate=None)  # no checker knows this program
+
+    def program(self) -> AcceptanceProgram:
+        """State the program above, as a minimisation."""
+        for span in self.spans:
+            self._add_chunks(span)
+        self._add_tasks()
+        self._add_resources()
+        about = [f"x_{n}" for n in range(len(self.costs))], list[str](), MAX_NODES
+        cuts = None if self.ratio is None else self.separate
+        return AcceptanceProgram(
+            self.build(sense=-1), self.accepted, *about, cuts, " over spans of chunks"
+        )
+
+    def _intervals_of_spans(
+        self, task: ScaledTask, group: NodeGroup
+    ) -> Iterator[tuple[int, int, int, Fraction, Fraction]]:
+        """Yield start, sent and end of each span, with the least and the most load of a chunk."""
+        scaled, t = self.scaled, self.instants
+        unit_time = group.tau + group.chi
+        # A chunk from start to end is sent at (1 - share) start + share end + shift.
+        share = group.tau / unit_time
+        shift = scaled.theta_cm - share * scaled.overhead
+        first = bisect_right(t, max(task.release, min(scaled.free[j] for j in group.nodes))) - 1
+        last = bisect_left(t, task.due)
+        longest = scaled.overhead + unit_time * task.load
+        for start in range(first, last):
+            for end in range(start, last):
+                if t[end] - t[start + 1] > longest:
+                    break
+                earliest = (1 - share) * t[start] + share * t[end] + shift
+                latest = (1 - share) * t[start + 1] + share * t[end + 1] + shift
+                sent = max(start, bisect_left(t, earliest) - 1)
+                while sent <= end and (sent == start or t[sent] < latest):
+                    least, most = self._loads_of_chunk(task, group, start, sent, end)
+                    if least <= most and most > 0:
+                        yield start, sent, end, least, most
+                    sent += 1
+
+    def _loads_of_chunk(
+        self, task: ScaledTask, group: NodeGroup, start: int, sent: int, end: int
+    ) -> tuple[Fraction, Fraction]:
+        """Return the least and the most load of a chunk with a span."""
+        scaled, t = self.scaled, self.instants
+        least, most = ZERO, task.load
+        for setup, unit_time, one, other in (
+            (scaled.theta_cm, group.tau, start, sent),
+            (scaled.theta_cp, group.chi, sent, end),
+            (scaled.overhead, group.tau + group.chi, start, end),
+        ):
+            if unit_time:
+                least = max(least, (t[other] - t[one + 1] - setup) / unit_time)
+                most = min(most, (t[other + 1] - t[one] - setup) / unit_time)
+        return least, most
+
+    def _add_span(
+        self, i: int, g: int, start: int, sent: int, end: int, least: Fraction, most: Fraction
+    ) -> Span:
+        """Add the columns of a span, and the rows on the load of a chunk."""
+        count = ONE if sent > start else Fraction(len(self.groups[g].nodes) * self.installments)
+        length = self.instants[start + 1] - self.instants[start]
+        chunks, load, time = (self.add_column(ZERO, count * of) for of in (ONE, most, length))
+        self.add_row([(load, ONE), (chunks, -most)], None, ZERO)
+        self.add_row([(load, ONE), (chunks, -least)], ZERO, None)
+        return Span(i, g, start, sent, end, chunks, load, time)
+
+    def used_until(self, span: Span, m: int) -> tuple[Expression, Expression]:
+        """Return what chunks use of nodes and of the port up to the end of an interval."""
+        group, scaled, t = self.groups[span.group], self.scaled, self.instants
+        if m < span.start:
+            return {}, {}
+        partly = {span.time: ONE, span.chunks: t[m + 1] - t[span.start + 1]}
+        occupied = {span.chunks: scaled.overhead, span.load: group.tau + group.chi}
+        sent = {span.chunks: scaled.theta_cm, span.load: group.tau}
+        return occupied if m >= span.end else partly, sent if m >= span.sent else partly
+
+    def _used_in(self, span: Span, m: int) -> tuple[Expression, Expression]:
+        """Return what chunks use of nodes and of the port in an interval."""
+        until, before = self.used_until(span, m), self.used_until(span, m - 1)
+        return _difference(until[0], before[0]), _difference(until[1], before[1])
+
+    def _add_chunks(self, span: Span) -> None:
+        """Limit what chunks use in the intervals of their span to the length of these."""
+        for resource, last in enumerate((span.end, span.sent)):
+            for m in {span.start, last}:
+                used = self._used_in(span, m)[resource]
+                most = {span.chunks: self.instants[m + 1] - self.instants[m]}
+                self.add_row(_difference(used, most).items(), None, ZERO)
+                if m > span.start:
+                    self.add_row(used.items(), ZERO, None)
+        occupied, sent = self._used_in(span, span.start)
+        if span.sent == span.start < span.end:
+            self.add_row(_difference(sent, occupied).items(), None, ZERO)
+
+    def _add_tasks(self) -> None:
+        """Send the whole load of an accepted task, in few chunks."""
+        loads, chunks = defaultdict[int, Terms](list), defaultdict[tuple[int, int], Terms](list)
+        for span in self.spans:
+            loads[span.task].append((span.load, ONE))
+            chunks[span.task, span.group].append((span.chunks, ONE))
+        for i, (task, z) in enumerate(zip(self.scaled.tasks, self.accepted, strict=True)):
+            self.add_row([*loads[i], (z, -task.load)], ZERO, ZERO)
+        for (i, g), terms in chunks.items():
+            most = len(self.groups[g].nodes) * self.installments
+            self.add_row([*terms, (self.accepted[i], Fraction(-most))], None, ZERO)
+
+    def _add_resources(self) -> None:
+        """Limit what is used of port and nodes in an interval, and chunks on them at its start."""
+        rows = defaultdict[tuple[int | None, int, bool], Terms](list)
+        for span in self.spans:
+            for m in range(span.start, span.end + 1):
+                occupied, sent = self._used_in(span, m)
+                rows[span.group, m, False] += occupied.items()
+                rows[None, m, False] += sent.items()
+                if m > span.start:
+                    rows[span.group, m, True].append((span.chunks, ONE))
+                if span.start < m <= span.sent:
+                    rows[None, m, True].append((span.chunks, ONE))
+        for (g, m, at_start), terms in rows.items():
+            start, end = self.instants[m : m + 2]
+            free = [start] if g is None else [self.scaled.free[j] for j in self.groups[g].nodes]
+            time = sum((max(end - max(start, instant), ZERO) for instant in free), ZERO)
+            count = Fraction(sum(g is None or instant < start for instant in free))
+            self.add_row(terms, None, count if at_start else time)
+
+    # -- cuts ---------------------------------------------------------------------------------
+
+    def separate(self, point: Sequence[float]) -> Iterable[Row]:
+        """Return the occupancy cuts that a point violates most; few while it is fractional."""
+        fractional = any(ZERO_COUNT < point[z] < 1 - ZERO_COUNT for z in self.accepted)
+        self.rounds += 1
+        cuts = [] if fractional and self.rounds > MAX_ROUNDS else self._violated(point)
+        self.rounds *= bool(cuts)
+        cuts.sort(key=attrgetter("violation"), reverse=True)
+        unused = [span for span in self.spans if point[span.chunks] <= ZERO_COUNT]
+        return [self._row(cut, unused) for cut in cuts[:MAX_CUTS_PER_ROUND]]
+
+    def _violated(self, point: Sequence[float]) -> list[OccupancyCut]:
+        """Return the cut that a point violates most, of each window with one."""
+        import numpy as np
+
+        spans = [span for span in self.spans if point[span.chunks] > ZERO_COUNT]
+        ratio, setup = float(self.ratio or ONE), float(self.scaled.theta_cp)
+        t, found = np.array(self.instants, float), list[OccupancyCut]()
+        start, end = (np.array([span[place] for span in spans], int) for place in (2, 4))
+        n, times = (np.array([point[span[place]] for span in spans]) for place in (5, 7))
+        wholes = [self.used_until(span, span.end)[0].items() for span in spans]
+        whole = np.array([sum(float(a) * point[j] for j, a in terms) for terms in wholes])
+        for last in range(len(t) - 1):
+            occupied = np.where(last >= end, whole, times + n * (t[last + 1] - t[start + 1]))
+            occupied -= setup * n
+            order = np.argsort(-occupied / n, kind="stable")
+            order = order[start[order] <= last]
+            for first in {*start[order].tolist()}:
+                inside = order[start[order] >= first]
+                amounts, counts = occupied[inside].cumsum(), n[inside].cumsum()
+                m, unit = np.floor(counts + 1e-6), ratio * (t[last + 1] - t[first])
+                left = (1 - 1 / ratio) ** m
+                limit = unit * (1 - left + left / ratio * np.maximum(counts - m, 0))
+                excess = amounts / np.maximum(limit, ZERO_COUNT * unit) - 1
+                p = int(excess.argmax())
+                if excess[p] > MIN_VIOLATION:
+                    chosen = [spans[q] for q in inside[: p + 1]]
+                    found.append(OccupancyCut(float(excess[p]), first, last, int(m[p]), chosen))
+        return found
+
+    def _row(self, cut: OccupancyCut, unused: Iterable[Span]) -> Row:
+        """Return the row of a cut, with other chunks that may occupy as much in its window."""
+        t, ratio, (_, first, last, m, chosen) = self.instants, self.ratio or ONE, cut
+        unit, left = ratio * (t[last + 1] - t[first]), (1 - 1 / ratio) ** m
+        slope = unit * left / ratio
+        paid, side = round_up(slope + self.scaled.theta_cp), unit * (1 - left) - m * slope
+        others = (
+            span
+            for span in unused
+            if first <= span.start <= last and t[min(span.end, last) + 1] - t[span.start] > paid
+        )
+        terms: Terms = []
+        for span in (*chosen, *others):
+            occupied, _ = self.used_until(span, last)
+            terms += _difference(occupied, {span.chunks: paid}).items()
+        return tuple(terms), None, round_up(side)
+
+
+def max_spans(limits: Limits) -> int:
+    """Return the spans up to which the relaxation is solved within limits.
+
+    Examples
+    --------
+    >>> max_spans(Limits()), max_spans(Limits(time_s=1))
+    (4000, 1000)
+    """
+    seconds = inf if limits.time_s is None else limits.time_s
+    return int(min(MAX_SPANS, seconds / SECONDS_PER_SPAN))
+
+
+def _difference(one: Expression, other: Expression) -> Expression:
+    """Return a difference without the terms that vanish."""
+    terms = ((j, one.get(j, ZERO) - other.get(j, ZERO)) for j in one | other)
+    return {j: a for j, a in terms if a}
+
+
+def _instants(scaled: ScaledInstance) -> list[Fraction]:
+    """Return releases and due dates, and between them the free times of nodes."""
+    ends = {instant for task in scaled.tasks for instant in (task.release, task.due)}
+    free = scaled.free if len(scaled.nodes) <= MAX_FREE_TIMES else ()
+    return sorted(ends.union(time for time in free if min(ends) < time < max(ends)))
+
+
+def _divided(instants: list[Fraction], max_length: Fraction | None) -> list[Fraction]:
+    """Divide intervals into two, four, ... equal parts that are not longer."""
+    divided = instants[:1]
+    for start, end in pairwise(instants):
+        parts = 1
+        while max_length is not None and (end - start) / parts > max_length:
+            parts *= 2
+        divided += [start + (end - start) * part / parts for part in range(1, parts + 1)]
+    return divided
