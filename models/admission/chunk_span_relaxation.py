@@ -39,7 +39,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import islice, pairwise
-from math import inf
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -60,6 +59,8 @@ MAX_SPANS = 4_000
 """Spans of all tasks. Chosen by hand: a linear program with more takes seconds."""
 SECONDS_PER_SPAN = 1e-3
 """Time that must be left, as no limit interrupts stating the program. Measured, and rounded up."""
+MAX_SPANS_WITHOUT_TIME_LIMIT = 1_000
+"""Chosen by hand: one round of a larger program may take the solver minutes."""
 MAX_NODES = 400
 """Branch-and-bound nodes of one bound. Chosen by hand."""
 MAX_CUTS_PER_ROUND = 20
@@ -341,10 +342,11 @@ def max_spans(limits: Limits) -> int:
     Examples
     --------
     >>> max_spans(Limits()), max_spans(Limits(time_s=1))
-    (4000, 1000)
+    (1000, 1000)
     """
-    seconds = inf if limits.time_s is None else limits.time_s
-    return int(min(MAX_SPANS, seconds / SECONDS_PER_SPAN))
+    if limits.time_s is None:
+        return MAX_SPANS_WITHOUT_TIME_LIMIT
+    return int(min(MAX_SPANS, limits.time_s / SECONDS_PER_SPAN))
 
 
 def _difference(one: Expression, other: Expression) -> Expression:
