@@ -27,11 +27,15 @@ from dlopt.backends.time_budget import Budget
 from dlopt.models.coreservation.branch_and_price.search import BranchAndPrice
 from dlopt.models.coreservation.full_model_bound import full_model_bound
 from dlopt.models.coreservation.objective import Assignment, value_of_empty
-from dlopt.models.coreservation.portfolio_state import PortfolioState, UpperBound
+from dlopt.models.coreservation.portfolio_state import (
+    MAX_MEDIUM_CHOICES,
+    PortfolioState,
+    UpperBound,
+)
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
 
 FULL_MODEL_TIME_SHARE = 0.1
-"""For the full model of one machine fewer; all shares are of the time that is left.
+"""For the full model of one machine fewer, if it is small; all shares are of the time that is left.
 
 Chosen by hand, as the others: each is the fastest for some instances of temporal bin packing.
 """
@@ -155,7 +159,7 @@ class _FewerMachines:
         return None
 
     def _solve_full_model(self, share: float) -> UpperBound | None:
-        if not self.state.options.full_model:
+        if not self.state.options.full_model or self.inner.choices > MAX_MEDIUM_CHOICES:
             return None
         return full_model_bound(self.inner, self.level, share)
 

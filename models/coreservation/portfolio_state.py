@@ -42,6 +42,11 @@ Formulation = Literal["cp-sat", "milp"]
 
 MAX_SMALL_REQUESTS = 30
 """Requests up to which the full model has most of the time; chosen by hand."""
+MAX_MEDIUM_CHOICES = 4000
+"""Parts times machines up to which the full model may prove more than better schedules bring.
+
+Chosen by hand.
+"""
 MACHINE_BOUND_TIME_SHARE = 1 / 2
 """For the fewest machines that hold everything; chosen by hand."""
 FLOAT_BOUND_SLACK = Fraction(1, 10**7)
@@ -150,6 +155,11 @@ class PortfolioState(LexicographicSearch[str, dict[int, tuple[int, int]], Fracti
         met = tightest.value - self.value <= 2 * FLOAT_BOUND_SLACK
         benefit = level == "benefit" and tightest.uncertified
         return met and benefit and not self._has_exact_scaling(level)
+
+    @property
+    def choices(self) -> int:
+        """Pairs of a part and a machine: the size of the full model."""
+        return len(self.scaled.parts) * len(self.scaled.free)
 
     @property
     def improves(self) -> bool:

@@ -40,6 +40,7 @@ from dlopt.models.coreservation.packing_bound import machine_count_bound, packin
 from dlopt.models.coreservation.portfolio_state import (
     FLOAT_BOUND_SLACK,
     MACHINE_BOUND_TIME_SHARE,
+    MAX_MEDIUM_CHOICES,
     MAX_SMALL_REQUESTS,
     PortfolioState,
     UpperBound,
@@ -76,11 +77,6 @@ Chosen by hand; the rest is for the full model.
 """
 LARGE_PRIMAL_TIME_SHARE = 0.9
 """For the primal heuristics of the largest instances; the full model has the rest at any size."""
-MAX_MEDIUM_CHOICES = 4000
-"""Parts times machines up to which the full model may prove more than better schedules bring.
-
-Chosen by hand.
-"""
 FEWER_MACHINES_TIME_SHARE = 0.9
 """For schedules on fewer machines, which need less time than the full model; chosen by hand."""
 BRANCH_AND_PRICE_TIME_SHARE = 9 / 10
@@ -223,7 +219,7 @@ def _is_small(state: PortfolioState) -> bool:
 
 def _is_medium(state: PortfolioState) -> bool:
     """Tell whether the full model of more requests is small enough to be solved for long."""
-    return len(state.scaled.parts) * len(state.scaled.free) <= MAX_MEDIUM_CHOICES
+    return state.choices <= MAX_MEDIUM_CHOICES
 
 
 def _is_small_and_relaxed(state: PortfolioState, level: str) -> bool:
