@@ -66,9 +66,15 @@ def stuck(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
 CASES = (
     (
         "admission",
-        generate("admission", "small", tasks=5, seed=4),
+        generate("admission", "small", tasks=4, seed=2),
         AdmissionSearch,
         "solve_sequencing_milp",
+    ),
+    (
+        "admission",
+        generate("admission", "small", tasks=5, seed=4),
+        AdmissionSearch,
+        "divide_intervals",
     ),
     (
         "admission",
