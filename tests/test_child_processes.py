@@ -61,14 +61,10 @@ def test_what_a_program_has_started_ends_with_it(tmp_path: Path) -> None:
 
 def test_a_wait_that_is_given_up_ends_the_program(tmp_path: Path) -> None:
     gate = Gate(tmp_path / "gate")
-
-    def work() -> int:
-        child = Child(busy(gate))
-        assert gate.read() == b"!"
-        return child.wait()
-
+    child = Child(busy(gate))
+    assert gate.read() == b"!"
     with pytest.raises(TimeoutError):
-        within(1.0, work)
+        within(1.0, child.wait)
     assert gate.read() == b""
 
 
