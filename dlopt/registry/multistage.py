@@ -9,7 +9,7 @@ from dlopt.registry.method_entries import SOLVER, MethodGroup, Option, Problem
 PROBLEM = Problem(
     "multistage",
     "divisible loads with deadlines around advance reservations",
-    hints=("multi-stage",),
+    hints=("multi-stage", "priced-multi-stage"),
     certified="dlopt.models.multistage.certificate_check:proven_value",
 )
 

@@ -5,8 +5,10 @@ from fractions import Fraction
 
 import pytest
 
+from dlopt import solve
 from dlopt.backends.pulp import Outcome
 from dlopt.errors import NotApplicableError, SolverError
+from dlopt.generation import generate
 from dlopt.models.common.stream_bounds import UpperBound
 from dlopt.models.multistage import (
     chunk_windows,
@@ -41,6 +43,16 @@ def accepted(plan):
     return {d.task for d in plan.decisions if d.accepted} | {
         grant.reservation for grant in plan.grants if grant.accepted
     }
+
+
+def test_exact_starts_from_the_better_online_method() -> None:
+    """Where the program over sequences is too large, this is the schedule that it returns."""
+    stream = generate(
+        "multistage", "small", nodes=16, tasks=20, chi=3, span=30, fraction=0.15, largest=8, seed=9
+    )
+    online = [solve(stream, name).value for name in ("multi-stage", "priced-multi-stage")]
+    assert online == [11, 12]
+    assert solve(stream, limits=Limits(work=1)).value >= 12
 
 
 def test_weights_decide_between_a_task_and_a_reservation():
