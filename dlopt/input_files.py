@@ -110,9 +110,14 @@ def text_lines(path: str | os.PathLike[str], kind: str) -> Generator[str]:
             try:
                 yield line.decode("utf-8" if begin else "utf-8-sig")
             except UnicodeDecodeError as error:
-                rule = f"is not valid {kind}: not UTF-8 at byte {begin + error.start}"
-                raise InvalidInstanceError([Fault("", MISSING, rule)], source) from error
+                raise not_utf8(kind, begin + error.start, source) from error
             begin += len(line)
+
+
+def not_utf8(kind: str, position: int, source: str) -> InvalidInstanceError:
+    """Return the error of a file that is no text, with the first byte that is none."""
+    rule = f"is not valid {kind}: not UTF-8 at byte {position}"
+    return InvalidInstanceError([Fault("", MISSING, rule)], source)
 
 
 def lines_of(file: IO[bytes], longest: int) -> Iterator[bytes]:

@@ -17,7 +17,7 @@ from typing import IO, Any, Literal
 
 from dlopt import arithmetic
 from dlopt.errors import MISSING, Fault, InvalidInstanceError, NotApplicableError
-from dlopt.input_files import load_bytes, path_name
+from dlopt.input_files import load_bytes, not_utf8, path_name
 from dlopt.temporary_files import Part
 
 MOST_VALUES = 8_000_000
@@ -117,8 +117,7 @@ def load_text(path: str | os.PathLike[str], kind: str) -> str:
     try:
         return io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig").read()
     except UnicodeDecodeError as error:
-        fault = Fault("", MISSING, f"is not valid {kind}: not UTF-8 at byte {error.start}")
-        raise InvalidInstanceError([fault], os.fspath(path)) from error
+        raise not_utf8(kind, error.start, os.fspath(path)) from error
 
 
 def load_json(path: str | os.PathLike[str], *, exact_numbers: bool = False) -> Any:

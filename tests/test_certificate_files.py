@@ -175,7 +175,7 @@ def test_a_better_bound_than_proven_is_refuted(proven):
 
 
 def test_a_file_is_read_to_its_end_before_it_is_accepted(proven, tmp_path):
-    """A remark after the steps counts, too; a step that is wrong is told before what follows it."""
+    """A remark after the steps counts, too; an invalid step is reported before what follows it."""
     instance, result, path = proven
     text, statement = path.read_text(), tmp_path / "statement.vipr"
     for end, found in (("% end: 1", []), ("% chunks: 2", ["program"])):

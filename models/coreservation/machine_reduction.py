@@ -154,8 +154,7 @@ class _FewerMachines:
                 if not _are_interchangeable(self.state.scaled):
                     return None
                 proof = f"on one machine fewer less is accepted: {bound.proof}"
-                relies_on_solver = bound.relies_on_solver
-                return UpperBound(self.state.value, proof, relies_on_solver=relies_on_solver)
+                return bound._replace(value=self.state.value, proof=proof)
         return None
 
     def _solve_full_model(self, share: float) -> UpperBound | None:
@@ -183,10 +182,8 @@ class _FewerMachines:
             cutoff=self.optimum - 1 - empty,
         ).run()
         inner.update_incumbent(outcome.assignment)
-        relies_on_solver = outcome.relies_on_solver
-        return UpperBound(
-            outcome.bound + empty, "branch-and-price", relies_on_solver=relies_on_solver
-        )
+        trusted = outcome.relies_on_solver
+        return UpperBound(outcome.bound + empty, "branch-and-price", relies_on_solver=trusted)
 
     def _is_found(self) -> bool:
         return self.inner.value >= self.optimum

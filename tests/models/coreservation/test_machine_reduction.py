@@ -1,6 +1,7 @@
 """Schedules on one machine fewer, and the proof that there is none."""
 
 from dataclasses import replace
+from fractions import Fraction
 from random import Random
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from dlopt import solve
 from dlopt.backends.time_budget import Budget
-from dlopt.models.coreservation import machine_minimisation
+from dlopt.models.coreservation import machine_minimisation, machine_reduction
 from dlopt.models.coreservation.machine_reduction import ReducedInstance, reduce_machines
 from dlopt.models.coreservation.portfolio_state import PortfolioState, SearchOptions, UpperBound
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
@@ -78,6 +79,15 @@ def test_machines_that_differ_prove_nothing() -> None:
     state = reduced(instance_of(CONFLICT, [5, 5, 6]), Limits())
     assert state.result.proven_levels == 1
     assert is_feasible(state.scaled, state.result.incumbent)
+
+
+@pytest.mark.parametrize("flags", [(True, True), (False, True)])
+def test_a_bound_of_a_solver_stays_one(flags, monkeypatch) -> None:
+    """A dual bound in floats on one machine fewer must not become a proof."""
+    known = UpperBound(Fraction(-1), "a solver", *flags)
+    monkeypatch.setattr(machine_reduction, "full_model_bound", lambda *_: known)
+    _, bound = reduced(instance_of(CONFLICT, [5, 5, 5]), Limits()).open_bounds
+    assert bound[0] == -3 and bound[2:] == flags and "a solver" in bound.proof
 
 
 def test_a_part_that_has_no_other_machine_keeps_its_own() -> None:
