@@ -17,6 +17,7 @@ from tests.reference import (
     fluid_program,
     load_program,
     sequence_program,
+    span_program,
 )
 from tests.reference.vipr import File, RefusedError, Row
 
@@ -121,8 +122,9 @@ class Statement:
         elif self.instance.problem == "coreservation":
             coreservation_program.check(data, self.objective, file)
         else:
-            over_sequences = any(name.startswith("p_") for name in self.names)
-            program = sequence_program if over_sequences else fluid_program
+            letters, program = {name[:2] for name in self.names}, fluid_program
+            if "n_" in letters or "p_" in letters:
+                program = span_program if "n_" in letters else sequence_program
             program.check(data, self.objective, file, self.installments)
 
     def tightened(self, draw: random.Random) -> StatedRow:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from dlopt import check
 from dlopt.arithmetic import exact
+from dlopt.models.admission.chunk_span_relaxation import ChunkSpanRelaxation
 from dlopt.models.admission.fluid_relaxation import FluidRelaxation
 from dlopt.models.admission.proof_remarks import grid_remarks, unit_remarks
 from dlopt.models.admission.proof_sequences import SequenceProgram
@@ -21,6 +22,7 @@ from dlopt.models.multistage.scaled_instance import ScaledInstance
 from dlopt.problems.admission import objective as objective_of_stream
 from dlopt.problems.multistage import objective
 from tests.examples import share
+from tests.models.admission.sample_instances import point_of_spans
 from tests.models.multistage.sample_instances import plans
 from tests.stated_rows import Statement, assert_rows_hold, rows_of, share_of
 from tests.strategies import admission_plans
@@ -217,6 +219,66 @@ def test_schedules_of_streams_satisfy_the_rows_over_sequences(planned, more, goa
     plan = exchanged(program, plan)
     assert not check(instance, plan)
     statement = statement_of_sequence(program, plan, goal)
+    value = scaled.value_of_finished - statement.cost
+    if goal == "reject-ratio":
+        value = 1 - value / len(instance.tasks)
+    assert value == exact(objective_of_stream(instance, plan, goal))
+    assert_rows_hold(statement, seed, 12)
+
+
+def statement_of_spans(relaxation, plan, goal):
+    """Return what a certificate states over spans of chunks, with cuts, at the point of a plan."""
+    model = relaxation.program()
+    rows, sides = [*model.program.rows], [*model.program.row_bounds]
+    if model.separate is not None:
+        full = [float(most) for _, most in model.program.column_bounds]
+        for row, *bounds in model.separate(full):
+            rows.append(row)
+            sides.append(bounds)
+    stated = [
+        row
+        for name, terms, bounds in zip(model.row_names, rows, sides, strict=True)
+        for row in rows_of(name, terms, *bounds)
+    ]
+    for column, (name, bounds) in enumerate(
+        zip(model.column_names, model.program.column_bounds, strict=True)
+    ):
+        stated += rows_of(name, [(column, Fraction(1))], *bounds)
+    point = enumerate(point_of_spans(relaxation, plan))
+    return Statement(
+        relaxation.scaled.instance,
+        goal,
+        dict(line.split(": ", 1) for line in model.remarks if ": " in line),
+        tuple(model.column_names),
+        frozenset(model.binaries),
+        {column: cost for column, cost in enumerate(model.program.costs) if cost},
+        Fraction(0),
+        tuple(stated),
+        {column: value for column, value in point if value},
+        plan_class="k",
+        installments=relaxation.installments,
+    )
+
+
+@pytest.mark.property
+@share(1 / 3)
+@given(
+    admission_plans(state=True) | admission_plans(identical=False, most=2) | admission_plans(),
+    st.integers(0, 1),
+    st.sampled_from((1, 2, 5)),
+    st.sampled_from(STREAM_GOALS),
+    SEEDS,
+)
+def test_schedules_of_streams_satisfy_the_rows_over_spans(planned, more, parts, goal, seed):
+    instance, plan = planned
+    scaled = ScaledTasks.from_instance(instance, goal)
+    assume(scaled.tasks)
+    counts = Counter((chunk.task, chunk.node) for chunk in plan.chunks)
+    longest = max(task.due for task in scaled.tasks) / parts
+    chunks = max(counts.values(), default=1) + more
+    relaxation = ChunkSpanRelaxation(scaled, chunks, longest if parts > 1 else None, 61)
+    assume(0 < len(relaxation.spans) <= 60)
+    statement = statement_of_spans(relaxation, plan, goal)
     value = scaled.value_of_finished - statement.cost
     if goal == "reject-ratio":
         value = 1 - value / len(instance.tasks)

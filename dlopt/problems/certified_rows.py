@@ -13,7 +13,7 @@ ZERO = Fraction(0)
 ONE = Fraction(1)
 INDEX = r"(0|[1-9]\d{0,6})"
 """Pattern of an index in the name of a column or a row."""
-_ROW = re.compile(rf"([a-z]+)(?:_{INDEX})?(?:_{INDEX})?(?:_{INDEX})?(?:_[GL])?", re.ASCII)
+_ROW = re.compile(rf"([a-z]+)((?:_{INDEX}){{0,5}})(?:_[GL])?", re.ASCII)
 
 
 class StrongestRow(NamedTuple):
@@ -59,7 +59,7 @@ def kind_and_numbers(name: str) -> tuple[str, list[int]] | None:
     match = _ROW.fullmatch(name)
     if match is None:
         return None
-    return match[1], [int(text) for text in match.groups()[1:] if text is not None]
+    return match[1], [int(text) for text in match[2].split("_")[1:]]
 
 
 def flaw_of_rows(

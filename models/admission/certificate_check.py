@@ -3,8 +3,8 @@
 The fluid relaxation is built again from the instance and must be the certificate's, constraint by
 constraint. A cut is compared with the formula of `dlopt.models.admission.window_capacity`, which is
 written a second time here: of a set of tasks due by `e` at most ``g(m)`` can be received in
-``[t, e]`` if `m` of them are accepted, for every `m`. Programs over sequences of chunks are for
-`dlopt.problems.admission.certified_sequences`.
+``[t, e]`` if `m` of them are accepted, for every `m`. Programs over chunks are for
+`dlopt.problems.admission.certified_program`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dlopt.formats.vipr import Certificate, Constraint
 from dlopt.models.admission.fluid_relaxation import FlowIndex, FluidRelaxation
 from dlopt.models.admission.proof_remarks import grid_remarks, misses_remark
 from dlopt.models.admission.scaled_instance import ScaledInstance
-from dlopt.problems.admission import certified_sequences
+from dlopt.problems.admission import certified_program
 from dlopt.problems.admission.data import Instance, Solution
 from dlopt.result import Result, Status
 
@@ -60,8 +60,8 @@ def proven_value(
     >>> proven_value(instance, result, certificate)
     (Fraction(1, 1), None)
     """
-    if certified_sequences.is_over_sequences(certificate):
-        return certified_sequences.proven_value(instance, result, certificate)
+    if certified_program.is_over_chunks(certificate):
+        return certified_program.proven_value(instance, result, certificate)
     return _CertificateChecker(instance, result, certificate).check()
 
 

@@ -1,32 +1,36 @@
 """The relaxation over spans of chunks: an upper bound for schedules of few chunks a node.
 
-Instants divide time into intervals of lengths ``L_m``. The *span* of a chunk says in which interval
-its transmission starts, in which it is sent, and in which it ends. For each task `i`, each group of
-nodes with equal costs, and each span, `n` chunks have the load `x` together, and occupy their nodes
-for the time `a` in the interval of their start:
+Instants ``t_m`` divide time into intervals of lengths ``L_m``. The *span* of a chunk says in which
+interval `p` its transmission starts, in which one `q` it is sent, and in which one `r` it ends. For
+each task `i`, each group of nodes with equal costs, and each span, `n` chunks have the load `x`
+together, and `y` is the time from their starts to the ends of the interval of these:
 
 maximise    sum_i weight_i z_i
 subject to  sum x = load_i z_i,   sum n <= K N_g z_i        of task i, of its chunks in group g
             least n <= x <= most n                          the load that the span allows
-            0 <= what they occupy or send in interval m <= L_m n
+            y <= L_p n                                      they start in p
+            (t_q - t_{p+1}) n <= theta_cm n + tau x - y <= (t_{q+1} - t_{p+1}) n
+            (t_r - t_{p+1}) n <= theta n + (tau + chi) x - y <= (t_{r+1} - t_{p+1}) n
             sum of what is sent in interval m <= L_m
             sum of what is occupied in interval m <= free time of the group's nodes
             sum n <= 1 or N_g       of chunks on the port, on nodes of a group, at an instant
-            a, n, x >= 0,   z_i in {0, 1}                   n is an integer, which is relaxed
+            y, n, x >= 0,   z_i in {0, 1}                   n is an integer, which is relaxed
 
-Until the end of interval `m` they occupy ``theta n + (tau + chi) x``, if they have ended, else
-``a + n (t_{m+1} - t_{start+1})``; of the port likewise ``theta_cm n + tau x``, if they are sent.
+Here theta is ``theta_cm + theta_cp``, and the left sides are not there if `q`, or `r`, is `p`.
+Until the end of interval `m` the chunks occupy ``theta n + (tau + chi) x``, if they have ended,
+else ``y + n (t_{m+1} - t_{p+1})``; of the port likewise ``theta_cm n + tau x``, if they are sent.
 
-**Occupancy cuts.** Let `W` be the largest ``(tau + chi) / tau``, and ``B = 1 - 1 / W``. Any `n`
-chunks that start in a window of length `L` occupy their nodes in it for at most
+**Occupancy cuts.** Let `B` be the largest ``chi / (tau + chi)``. Any `n` chunks that start in a
+window of length `L` occupy their nodes in it for at most
 
-    theta_cp n + W L (1 - B^n).
+    theta_cp n + L (1 + B + ... + B^(n-1)).
 
-*Proof.* When chunk `p` starts, ``R_p <= L - (port times of those before)`` is left of the window.
-In it, it occupies its node for ``o_p <= R_p`` and the port for at least ``(o_p - theta_cp) / W``.
-So ``R_{p+1} <= R_p - (o_p - theta_cp) / W``, and the sum of ``o_p - theta_cp`` is largest if each
-is ``R_p = B^(p-1) L``. The bound is concave in `n`, and may be interpolated between integers.
+*Proof.* When chunk `k` starts, ``R_k <= L - (port times of those before)`` is left of the window.
+In it, it occupies its node for ``o_k <= R_k`` and the port for at least ``(1 - B) (o_k -
+theta_cp)``. So ``R_{k+1} <= R_k - (1 - B) (o_k - theta_cp)``, and the sum of ``o_k - theta_cp`` is
+largest if each is ``R_k = B^(k-1) L``. The bound is concave in `n`, and may be interpolated.
 
+Certificates are checked by `dlopt.problems.admission.certified_spans`.
 Source: ours; on interval-indexed formulations see Hall, Schulz, Shmoys and Wein, Math. Oper. Res.
 22 (1997) 513-544.
 """
@@ -36,19 +40,18 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from fractions import Fraction
-from itertools import islice, pairwise
+from itertools import islice
 from operator import attrgetter
 from typing import NamedTuple
 
 from dlopt.backends.linear_program import ProgramBuilder, Row
 from dlopt.models.admission.fluid_relaxation import (
-    MAX_FREE_TIMES,
     NodeGroup,
     Terms,
     group_nodes,
 )
+from dlopt.models.admission.proof_span_grid import instants_of, span_remarks
 from dlopt.models.admission.scaled_instance import ScaledInstance, ScaledTask
 from dlopt.models.admission.window_capacity import round_up
 from dlopt.models.common.named_rows import ONE, ZERO
@@ -77,7 +80,10 @@ Expression = dict[int, Fraction]
 
 
 class Span(NamedTuple):
-    """The chunks of a task in a group of nodes with one span, and their columns n, x and a."""
+    """The chunks of a task in a group of nodes with one span, and their columns n, x and y.
+
+    A chunk has at least the load `least`, and at most `most`.
+    """
 
     task: int
     group: int
@@ -87,6 +93,8 @@ class Span(NamedTuple):
     chunks: int
     load: int
     time: int
+    least: Fraction
+    most: Fraction
 
 
 class OccupancyCut(NamedTuple):
@@ -130,8 +138,12 @@ class ChunkSpanRelaxation(ProgramBuilder):
         most: int | None = None,
     ) -> None:
         super().__init__()
-        self.scaled, self.installments, self.groups = scaled, installments, group_nodes(scaled)
-        self.instants = _divided(_instants(scaled), max_length)
+        self.scaled, self.installments = scaled, installments
+        self.groups = [  # merged ones may have nodes without tau and others without chi
+            group._replace(chi=min(map(scaled.unit_time, group.nodes)) - group.tau)
+            for group in group_nodes(scaled)
+        ]
+        self.instants = instants_of(scaled, max_length)
         self.accepted = [
             self.add_column(Fraction(task.mandatory), ONE, cost=-task.weight)
             for task in scaled.tasks
@@ -144,15 +156,14 @@ class ChunkSpanRelaxation(ProgramBuilder):
         )
         self.spans = [self._add_span(*span) for span in islice(spans, most)]
         is_sent = all(group.tau for group in self.groups)
-        self.ratio = max(1 + group.chi / group.tau for group in self.groups) if is_sent else None
-        self.rounds = 0
+        self.share = max(g.chi / (g.tau + g.chi) for g in self.groups) if is_sent else None
+        self.rounds, self.row_names = 0, list[str]()
 
     def upper_bound(self, limits: Limits, known_value: Fraction | None, seed: int) -> UpperBound:
         """Bound the objective value of schedules, as `relaxation_bound` does."""
-        bound = relaxation_bound(
+        return relaxation_bound(
             self.scaled, self.program, limits, known_value=known_value, seed=seed
         )
-        return replace(bound, certificate=None)  # no checker knows this program
 
     def program(self) -> AcceptanceProgram:
         """State the program above, as a minimisation."""
@@ -160,11 +171,37 @@ class ChunkSpanRelaxation(ProgramBuilder):
             self._add_chunks(span)
         self._add_tasks()
         self._add_resources()
-        about = [f"x_{n}" for n in range(len(self.costs))], list[str](), MAX_NODES
-        cuts = None if self.ratio is None else self.separate
         return AcceptanceProgram(
-            self.build(sense=-1), self.accepted, *about, cuts, " over spans of chunks"
+            self.build(sense=-1),
+            self.accepted,
+            self._column_names(),
+            span_remarks(self.scaled, self.installments, self.instants, self.groups),
+            MAX_NODES,
+            None if self.share is None else self.separate,
+            " over spans of chunks",
+            self.row_names,
         )
+
+    def _column_names(self) -> list[str]:
+        """Return the names of the columns; tasks are counted as in the instance."""
+        names = [f"z_{task.index}" for task in self.scaled.tasks]
+        for span in self.spans:
+            names += (f"{letter}_{self._name_of(span)}" for letter in "nxy")
+        return names
+
+    def _name_of(self, span: Span) -> str:
+        return "_".join(map(str, (self.scaled.tasks[span.task].index, *span[1:5])))
+
+    def _add_named(
+        self,
+        name: str,
+        terms: Iterable[tuple[int, Fraction]],
+        lower: Fraction | None,
+        upper: Fraction | None,
+    ) -> None:
+        """Add a row with the name that it has in a certificate."""
+        self.row_names.append(name)
+        self.add_row(terms, lower, upper)
 
     def _intervals_of_spans(
         self, task: ScaledTask, group: NodeGroup
@@ -210,13 +247,11 @@ class ChunkSpanRelaxation(ProgramBuilder):
     def _add_span(
         self, i: int, g: int, start: int, sent: int, end: int, least: Fraction, most: Fraction
     ) -> Span:
-        """Add the columns of a span, and the rows on the load of a chunk."""
+        """Add the columns of a span."""
         count = ONE if sent > start else Fraction(len(self.groups[g].nodes) * self.installments)
         length = self.instants[start + 1] - self.instants[start]
-        chunks, load, time = (self.add_column(ZERO, count * of) for of in (ONE, most, length))
-        self.add_row([(load, ONE), (chunks, -most)], None, ZERO)
-        self.add_row([(load, ONE), (chunks, -least)], ZERO, None)
-        return Span(i, g, start, sent, end, chunks, load, time)
+        n, x, y = (self.add_column(ZERO, count * of) for of in (ONE, most, length))
+        return Span(i, g, start, sent, end, n, x, y, least, most)
 
     def used_until(self, span: Span, m: int) -> tuple[Expression, Expression]:
         """Return what chunks use of nodes and of the port up to the end of an interval."""
@@ -234,17 +269,20 @@ class ChunkSpanRelaxation(ProgramBuilder):
         return _difference(until[0], before[0]), _difference(until[1], before[1])
 
     def _add_chunks(self, span: Span) -> None:
-        """Limit what chunks use in the intervals of their span to the length of these."""
-        for resource, last in enumerate((span.end, span.sent)):
-            for m in {span.start, last}:
-                used = self._used_in(span, m)[resource]
-                most = {span.chunks: self.instants[m + 1] - self.instants[m]}
-                self.add_row(_difference(used, most).items(), None, ZERO)
+        """Limit the loads, starts and ends of chunks to their span."""
+        name, t, (n, x, y) = self._name_of(span), self.instants, span[5:8]
+        group, begun = self.groups[span.group], t[span.start + 1]
+        self._add_named(f"load_{name}", [(x, ONE), (n, -span.least)], ZERO, None)
+        self._add_named(f"load_{name}", [(x, ONE), (n, -span.most)], None, ZERO)
+        self._add_named(f"start_{name}", [(y, ONE), (n, t[span.start] - begun)], None, ZERO)
+        for kind, setup, unit_time, last in (
+            ("sent", self.scaled.theta_cm, group.tau, span.sent),
+            ("end", self.scaled.overhead, group.tau + group.chi, span.end),
+        ):
+            for m, sides in ((last, (ZERO, None)), (last + 1, (None, ZERO))):
                 if m > span.start:
-                    self.add_row(used.items(), ZERO, None)
-        occupied, sent = self._used_in(span, span.start)
-        if span.sent == span.start < span.end:
-            self.add_row(_difference(sent, occupied).items(), None, ZERO)
+                    terms = [(n, setup - t[m] + begun), (x, unit_time), (y, -ONE)]
+                    self._add_named(f"{kind}_{name}", terms, *sides)
 
     def _add_tasks(self) -> None:
         """Send the whole load of an accepted task, in few chunks."""
@@ -253,10 +291,11 @@ class ChunkSpanRelaxation(ProgramBuilder):
             loads[span.task].append((span.load, ONE))
             chunks[span.task, span.group].append((span.chunks, ONE))
         for i, (task, z) in enumerate(zip(self.scaled.tasks, self.accepted, strict=True)):
-            self.add_row([*loads[i], (z, -task.load)], ZERO, ZERO)
+            self._add_named(f"load_{task.index}", [*loads[i], (z, -task.load)], ZERO, ZERO)
         for (i, g), terms in chunks.items():
             most = len(self.groups[g].nodes) * self.installments
-            self.add_row([*terms, (self.accepted[i], Fraction(-most))], None, ZERO)
+            name = f"chunks_{self.scaled.tasks[i].index}_{g}"
+            self._add_named(name, [*terms, (self.accepted[i], Fraction(-most))], None, ZERO)
 
     def _add_resources(self) -> None:
         """Limit what is used of port and nodes in an interval, and chunks on them at its start."""
@@ -275,7 +314,8 @@ class ChunkSpanRelaxation(ProgramBuilder):
             free = [start] if g is None else [self.scaled.free[j] for j in self.groups[g].nodes]
             time = sum((max(end - max(start, instant), ZERO) for instant in free), ZERO)
             count = Fraction(sum(g is None or instant < start for instant in free))
-            self.add_row(terms, None, count if at_start else time)
+            name = ("channel", "sending") if g is None else (f"nodes_{g}", f"busy_{g}")
+            self._add_named(f"{name[at_start]}_{m}", terms, None, count if at_start else time)
 
     # -- cuts ---------------------------------------------------------------------------------
 
@@ -287,17 +327,21 @@ class ChunkSpanRelaxation(ProgramBuilder):
         self.rounds *= bool(cuts)
         cuts.sort(key=attrgetter("violation"), reverse=True)
         unused = [span for span in self.spans if point[span.chunks] <= ZERO_COUNT]
-        return [self._row(cut, unused) for cut in cuts[:MAX_CUTS_PER_ROUND]]
+        cuts = cuts[:MAX_CUTS_PER_ROUND]
+        for cut in cuts:
+            self.row_names.append(f"cut_{cut.first}_{cut.last}_{len(self.row_names)}")
+        return [self._row(cut, unused) for cut in cuts]
 
     def _violated(self, point: Sequence[float]) -> list[OccupancyCut]:
         """Return the cut that a point violates most, of each window with one."""
         import numpy as np
 
         spans = [span for span in self.spans if point[span.chunks] > ZERO_COUNT]
-        ratio, setup = float(self.ratio or ONE), float(self.scaled.theta_cp)
+        share, setup = float(self.share or ZERO), float(self.scaled.theta_cp)
         t, found = np.array(self.instants, float), list[OccupancyCut]()
         start, end = (np.array([span[place] for span in spans], int) for place in (2, 4))
-        n, times = (np.array([point[span[place]] for span in spans]) for place in (5, 7))
+        n = np.array([point[span.chunks] for span in spans])
+        times = np.array([point[span.time] for span in spans])
         wholes = [self.used_until(span, span.end)[0].items() for span in spans]
         whole = np.array([sum(float(a) * point[j] for j, a in terms) for terms in wholes])
         for last in range(len(t) - 1):
@@ -308,10 +352,10 @@ class ChunkSpanRelaxation(ProgramBuilder):
             for first in {*start[order].tolist()}:
                 inside = order[start[order] >= first]
                 amounts, counts = occupied[inside].cumsum(), n[inside].cumsum()
-                m, unit = np.floor(counts + 1e-6), ratio * (t[last + 1] - t[first])
-                left = (1 - 1 / ratio) ** m
-                limit = unit * (1 - left + left / ratio * np.maximum(counts - m, 0))
-                excess = amounts / np.maximum(limit, ZERO_COUNT * unit) - 1
+                m, length = np.floor(counts + 1e-6), t[last + 1] - t[first]
+                slope = length * share**m  # of the limit, from m chunks on
+                limit = (length - slope) / (1 - share) + slope * np.maximum(counts - m, 0)
+                excess = amounts / np.maximum(limit, ZERO_COUNT * length) - 1
                 p = int(excess.argmax())
                 if excess[p] > MIN_VIOLATION:
                     chosen = [spans[q] for q in inside[: p + 1]]
@@ -320,10 +364,11 @@ class ChunkSpanRelaxation(ProgramBuilder):
 
     def _row(self, cut: OccupancyCut, unused: Iterable[Span]) -> Row:
         """Return the row of a cut, with other chunks that may occupy as much in its window."""
-        t, ratio, (_, first, last, m, chosen) = self.instants, self.ratio or ONE, cut
-        unit, left = ratio * (t[last + 1] - t[first]), (1 - 1 / ratio) ** m
-        slope = unit * left / ratio
-        paid, side = round_up(slope + self.scaled.theta_cp), unit * (1 - left) - m * slope
+        t, share, (_, first, last, m, chosen) = self.instants, self.share or ZERO, cut
+        length = t[last + 1] - t[first]
+        slope = length * share**m
+        paid, side = round_up(slope + self.scaled.theta_cp), (length - slope) / (1 - share)
+        side -= m * slope
         others = (
             span
             for span in unused
@@ -353,21 +398,3 @@ def _difference(one: Expression, other: Expression) -> Expression:
     """Return a difference without the terms that vanish."""
     terms = ((j, one.get(j, ZERO) - other.get(j, ZERO)) for j in one | other)
     return {j: a for j, a in terms if a}
-
-
-def _instants(scaled: ScaledInstance) -> list[Fraction]:
-    """Return releases and due dates, and between them the free times of nodes."""
-    ends = {instant for task in scaled.tasks for instant in (task.release, task.due)}
-    free = scaled.free if len(scaled.nodes) <= MAX_FREE_TIMES else ()
-    return sorted(ends.union(time for time in free if min(ends) < time < max(ends)))
-
-
-def _divided(instants: list[Fraction], max_length: Fraction | None) -> list[Fraction]:
-    """Divide intervals into two, four, ... equal parts that are not longer."""
-    divided = instants[:1]
-    for start, end in pairwise(instants):
-        parts = 1
-        while max_length is not None and (end - start) / parts > max_length:
-            parts *= 2
-        divided += [start + (end - start) * part / parts for part in range(1, parts + 1)]
-    return divided

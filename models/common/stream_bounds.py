@@ -18,6 +18,7 @@ from dlopt.backends.branch_and_bound import BranchAndBound, Cuts
 from dlopt.backends.linear_program import LinearProgram
 from dlopt.backends.pulp import UNCERTIFIED
 from dlopt.certificates import BoundCertificate
+from dlopt.models.common.unused_rows import without_unused_rows
 from dlopt.result import Limits, Proof
 
 MAX_CUT_ROUNDS = 10
@@ -60,6 +61,9 @@ class AcceptanceProgram(NamedTuple):
         Separates cuts.
     cuts : str
         Which ones, such as `` with window cuts``.
+    row_names : sequence of str
+        For the certificate: of the rows, and of cuts once they are separated. If there are none,
+        these are numbered.
     """
 
     program: LinearProgram
@@ -69,6 +73,7 @@ class AcceptanceProgram(NamedTuple):
     exact_nodes: int
     separate: Cuts | None = None
     cuts: str = ""
+    row_names: Sequence[str] = ()
 
     def accepted(self, point: Sequence[float]) -> tuple[int, ...]:
         """Return which binaries a point accepts, by their positions."""
@@ -141,7 +146,7 @@ def relaxation_bound(
         None,
         _describe_proof(result.subproblems, model.cuts) if result.subproblems else TRIVIAL_BOUND,
         version=search.solver.version,
-        certificate=search.certificate(result.bound, model.column_names, model.remarks),
+        certificate=_certificate(search, result.bound, model),
     )
     if result.bound is None:
         return bound
@@ -173,6 +178,19 @@ def round_up_cost(cost: Number, step: Fraction) -> Fraction:
     (Fraction(-4, 1), Fraction(-3, 1))
     """
     return -step * floor(-exact(cost) / step + ROUNDING_SLACK)
+
+
+def _certificate(
+    search: BranchAndBound, bound: Fraction | None, model: AcceptanceProgram
+) -> BoundCertificate:
+    """Return the certificate of a bound; of named rows, of which most are not used, a short one."""
+    if model.row_names:
+        search.shorten_multipliers(bound)
+    certificate = search.certificate(bound, model.column_names, model.remarks)
+    if not model.row_names:
+        return certificate
+    names = tuple(model.row_names[: len(certificate.rows)])
+    return without_unused_rows(replace(certificate, row_names=names))
 
 
 def _describe_proof(nodes: int, cuts: str) -> str:

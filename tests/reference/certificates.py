@@ -16,6 +16,7 @@ from tests.reference import (
     fluid_program,
     load_program,
     sequence_program,
+    span_program,
 )
 from tests.reference.vipr import RefusedError, follow, read
 
@@ -63,6 +64,7 @@ def proven_bound(
         return load_program.check(instance, objective, file, installments)
     if stem not in ("admission", "multistage"):
         raise RefusedError(f"there are no certificates of {stem}")
-    over_sequences = any(name.startswith("p_") for name in file.variables)
-    program = sequence_program if over_sequences else fluid_program
+    letters, program = {name[:2] for name in file.variables}, fluid_program
+    if "n_" in letters or "p_" in letters:
+        program = span_program if "n_" in letters else sequence_program
     return program.check(instance, objective, file, installments, accept_all)

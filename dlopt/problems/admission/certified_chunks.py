@@ -119,11 +119,13 @@ class StreamChunks:
         arrival = exact(self.instance.tasks[i].arrival)
         return self._instant(max(arrival, channel_free_time(self.instance)))
 
+    def due(self, i: int) -> Fraction:
+        """Return the instant by which a task has to be computed."""
+        return self._instant(self._latest_end(self.instance.tasks[i]))
+
     def are_first_on_equal_nodes(self, one: ChunkOfTask, other: ChunkOfTask) -> bool:
         """Tell whether chunks are the first ones of a task on nodes that may be exchanged."""
-        cluster, kinds = self.instance.cluster, []
-        for j in (one.node, other.node):
-            kinds.append((exact(cluster.tau_of(j)), exact(cluster.chi_of(j)), self._free[j]))
+        kinds = [(*(of[j] for of in self.costs), self.free[j]) for j in (one.node, other.node)]
         is_first = one.number % self.chunks_a_node == 0 == other.number % self.chunks_a_node
         return is_first and one.task == other.task and one.node < other.node and len({*kinds}) == 1
 
@@ -137,25 +139,36 @@ class StreamChunks:
 
     def _chunk(self, i: int, j: int, n: int) -> ChunkOfTask:
         """Return chunk `n` of task `i` on node `j`."""
-        cluster, cost_unit = self.instance.cluster, self.time_unit / self.load_unit
-        setup = exact(cluster.theta_cm) / self.time_unit
-        overhead = setup + exact(cluster.theta_cp) / self.time_unit
-        tau = exact(cluster.tau_of(j)) / cost_unit
-        unit_time = tau + exact(cluster.chi_of(j)) / cost_unit
-        ready = max(self.release(i), self._free[j])
-        due = self._instant(self._latest_end(self.instance.tasks[i]))
+        (tau, chi), (setup, computing) = (of[j] for of in self.costs), self.setups
+        overhead, unit_time = setup + computing, tau + chi
+        ready, due = max(self.release(i), self.free[j]), self.due(i)
         time, most = due - ready - overhead, self.loads[i]
         if time < 0:
             most = ZERO
         elif unit_time:
             most = min(most, time / unit_time)
-        number = (i * cluster.nodes + j) * self.chunks_a_node + n
+        number = (i * self.instance.cluster.nodes + j) * self.chunks_a_node + n
         on_channel = Usage(setup, tau, due + setup - overhead)
         return ChunkOfTask(number, i, j, ready, most, Usage(overhead, unit_time, due), on_channel)
 
     @cached_property
-    def _free(self) -> list[Fraction]:
+    def free(self) -> list[Fraction]:
+        """When each node is free."""
         return [self._instant(date) for date in node_free_times(self.instance)]
+
+    @cached_property
+    def costs(self) -> tuple[list[Fraction], list[Fraction]]:
+        """The times that a unit of load takes to be sent to each node, and to be computed."""
+        cluster, unit = self.instance.cluster, self.time_unit / self.load_unit
+        nodes = range(cluster.nodes)
+        tau, chi = ([exact(of(j)) / unit for j in nodes] for of in (cluster.tau_of, cluster.chi_of))
+        return tau, chi
+
+    @property
+    def setups(self) -> tuple[Fraction, Fraction]:
+        """The set-up times of a transmission and of a computation."""
+        cluster = self.instance.cluster
+        return exact(cluster.theta_cm) / self.time_unit, exact(cluster.theta_cp) / self.time_unit
 
     def _instant(self, date: Fraction) -> Fraction:
         return (date - self.origin) / self.time_unit

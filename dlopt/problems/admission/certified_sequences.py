@@ -60,8 +60,6 @@ from itertools import chain
 
 from dlopt.certificates import StatedConstraint, StatedProgram
 from dlopt.problems.admission.certified_chunks import ChunkOfTask, StreamChunks, Usage
-from dlopt.problems.admission.data import Instance, Solution
-from dlopt.problems.certificate_units import stated_number
 from dlopt.problems.certified_rows import (
     INDEX,
     ONE,
@@ -70,89 +68,20 @@ from dlopt.problems.certified_rows import (
     flaw_of_rows,
     kind_and_numbers,
 )
-from dlopt.result import Result, Status
-
-OBJECTIVES = ("accepted", "accepted-load", "accepted-weight", "reject-ratio")
-"""The objectives whose value is a weighted sum of acceptances."""
-MAX_CHUNKS = 10**5
-"""Programs of more chunks are not checked; a search for a proof ends at far fewer."""
 
 _COLUMN = re.compile(rf"([zpxs])_{INDEX}|y_{INDEX}_{INDEX}", re.ASCII)
-_SCALE = re.compile(r"(?:0 is (\S+), )?1 is (\S+)")
-_COUNT = re.compile(r"[1-9]\d{0,5}", re.ASCII)
 
 
-def is_over_sequences(certificate: StatedProgram) -> bool:
-    """Tell whether a certificate states a program over sequences of chunks."""
-    return any(name.startswith("p_") for name in certificate.names)
-
-
-def proven_value(
-    instance: Instance, result: Result[Solution], certificate: StatedProgram
-) -> tuple[Fraction | None, str | None]:
-    """Return what a certificate proves of an instance, and what is wrong with its program.
+class SequenceProgram:
+    """The program that a certificate states.
 
     Parameters
     ----------
-    instance : Instance
-    result : Result
-        Its objective, the class of the plans, and whether all tasks must be accepted.
-    certificate : StatedProgram
-        Its steps are not checked here.
-
-    Returns
-    -------
-    tuple of (Fraction or None, str or None)
-        A bound on the objective value of every plan of the class; None if there is no plan. And a
-        flaw, or None.
-
-    Examples
-    --------
-    >>> from dlopt.formats import vipr
-    >>> from dlopt.models.admission.methods import exact_plan
-    >>> from dlopt.problems.admission.data import Task
-    >>> from dlopt.problems.cluster import Cluster
-    >>> instance = Instance(Cluster(1, tau=1, chi=1), (Task("a", 0, 1, 4), Task("b", 1, 1, 2)))
-    >>> result = exact_plan(instance)
-    >>> certificate = vipr.parse(vipr.to_text(result.certificate))
-    >>> certificate.flaw() is None, proven_value(instance, result, certificate)
-    (True, (Fraction(1, 1), None))
+    stream : StreamChunks
+    program : StatedProgram
+    promised : set of int
+        Tasks that every plan accepts.
     """
-    remarks, claim = certificate.remarks, certificate.claim
-    origin, time_unit = _stated_scale(remarks, "time")
-    _, load_unit = _stated_scale(remarks, "load")
-    text = remarks.get("chunks", "")
-    if time_unit is None or load_unit is None or not _COUNT.fullmatch(text):
-        return None, "its remarks do not state the units and the number of chunks"
-    most = int(text)
-    needed = {"single": 1, "k": result.installments}.get(result.plan_class or "any")
-    if needed is None or most < needed:
-        return None, f"it does not hold for all plans of the class {result.plan_class}"
-    if len(instance.tasks) * instance.cluster.nodes * most > MAX_CHUNKS:
-        return None, f"a program of more than {MAX_CHUNKS:,} chunks is not checked"
-    if result.objective not in OBJECTIVES:
-        return None, f"certificates do not support the objective {result.objective}"
-    stream = StreamChunks(instance, result.objective, origin, time_unit, load_unit, most)
-    accept_all = result.method == "feasibility" and result.status is Status.INFEASIBLE
-    promised = set(stream.loads) if accept_all else stream.promised
-    value = None if claim is None else stream.value_of_finished - claim
-    if value is not None and result.objective == "reject-ratio":
-        value = 1 - value / len(instance.tasks)
-    return value, _SequenceProgram(stream, certificate, promised).flaw()
-
-
-def _stated_scale(remarks: Mapping[str, str], key: str) -> tuple[Fraction, Fraction | None]:
-    """Return the instant 0 that a remark states, and its unit; None if it states none."""
-    match = _SCALE.fullmatch(remarks.get(key, ""))
-    if match is not None:
-        origin, unit = (stated_number({key: word}, key) for word in (match[1] or "0", match[2]))
-        if origin is not None and unit is not None and unit > 0:
-            return origin, unit
-    return ZERO, None
-
-
-class _SequenceProgram:
-    """The program that a certificate states."""
 
     def __init__(self, stream: StreamChunks, program: StatedProgram, promised: set[int]) -> None:
         self.stream, self.program, self.promised = stream, program, promised
@@ -170,10 +99,6 @@ class _SequenceProgram:
             return "a task is released before the instant 0"
         if any(program.names[column][0] not in "zpy" for column in program.integers):
             return "a column is integral that need not be"
-        costs = {program.names[column]: cost for column, cost in program.costs.items() if cost}
-        weights = {f"z_{i}": -weight for i, weight in stream.weights.items()}
-        if program.claim is not None and costs != weights:
-            return "its costs are not those of the objective"
         if len(self.ordered) > 1:
             return "the first chunks of several tasks are in the order of the nodes"
         return flaw_of_rows(program, self._holds)

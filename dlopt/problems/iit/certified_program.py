@@ -15,19 +15,18 @@ The models state such programs themselves; a proof holds only if these rules acc
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from fractions import Fraction
 from math import ceil
 
 from dlopt.arithmetic import FLOATING, ROUNDING, exact
 from dlopt.certificates import StatedProgram
+from dlopt.problems.certificate_division import stated_groups, stated_numbers
 from dlopt.problems.certificate_units import stated_number
 from dlopt.problems.iit.certified_chunks import ChunkProgram
 from dlopt.problems.iit.certified_flow import FlowProgram
 from dlopt.problems.iit.data import Instance, Solution
 from dlopt.result import Result, Value
 
-_GROUPS = re.compile(r"\d{1,8}( \d{1,8})*", re.ASCII)
 _COUNT = re.compile(r"[1-9]\d{0,5}", re.ASCII)
 
 
@@ -72,7 +71,7 @@ def proven_value(
         if deadline is None:
             return None, "without a deadline there is always a plan"
         limit = deadline - origin
-    groups = _stated_groups(instance, certificate)
+    groups = stated_groups(certificate.remarks, instance.cluster.nodes)
     if groups is None:
         return None, "its remarks do not state the group of every node"
     flaw = _flaw(instance, result, certificate, groups, origin, limit)
@@ -100,10 +99,8 @@ def _flaw(
         if needed is None or chunks < needed:
             return f"it does not hold for all plans of the class {result.plan_class}"
         return ChunkProgram(instance, certificate, groups, origin, limit, chunks).flaw()
-    words = certificate.remarks["instants"].split()
-    found = [stated_number({"instant": word}, "instant") for word in words]
-    instants = [instant for instant in found if instant is not None]
-    if not words or len(instants) < len(words):
+    instants = stated_numbers(certificate.remarks, "instants")
+    if not instants:
         return "its remarks do not state the instants"
     if counts_nodes:
         return "flows have no number of nodes"
@@ -142,16 +139,3 @@ def latest_completion(instance: Instance) -> Fraction | None:
     )
     alone = min(times) - min(ready) + exact(cluster.theta_cm) + exact(cluster.theta_cp)
     return deadline + 2 * exact(FLOATING) * alone + 3 * ROUNDING * deadline
-
-
-def _stated_groups(instance: Instance, certificate: StatedProgram) -> list[list[int]] | None:
-    """Return the nodes of each group; None if they are not stated."""
-    text, nodes = certificate.remarks.get("groups", ""), instance.cluster.nodes
-    if not _GROUPS.fullmatch(text) or text.count(" ") + 1 != nodes:
-        return None
-    groups = defaultdict[int, list[int]](list)
-    for node, number in enumerate(text.split()):
-        groups[int(number)].append(node)
-    if groups.keys() != set(range(len(groups))):
-        return None
-    return [groups[number] for number in range(len(groups))]

@@ -1,13 +1,11 @@
 """The relaxation over spans of chunks: no plan violates its rows and cuts, and it refutes much."""
 
 import random
-from bisect import bisect_left, bisect_right
 from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
-from dlopt.arithmetic import exact
 from dlopt.models.admission.chunk_span_relaxation import ChunkSpanRelaxation, max_spans
 from dlopt.models.admission.methods import exact_plan
 from dlopt.models.admission.scaled_instance import ScaledInstance
@@ -17,7 +15,7 @@ from dlopt.models.common.stream_bounds import relaxation_bound
 from dlopt.problems.admission import Chunk, Decision, Instance, Solution, Task, violations
 from dlopt.problems.cluster import Cluster
 from dlopt.result import Limits, Status
-from tests.models.admission.sample_instances import stream
+from tests.models.admission.sample_instances import point_of_spans, stream
 
 # One task more passes the fluid relaxation with window cuts, but not this one.
 REFUTED = (
@@ -76,33 +74,6 @@ def random_plan(draw, installments):
     return instance, Solution(decisions, tuple(chunks))
 
 
-def point_of(relaxation, plan):
-    """Return the columns of a plan."""
-    scaled, t = relaxation.scaled, relaxation.instants
-    columns = [Fraction(0)] * len(relaxation.costs)
-    for column in relaxation.accepted:
-        columns[column] = Fraction(1)
-    places = {span[:5]: span for span in relaxation.spans}
-    for chunk in plan.chunks:
-        begun, sent, ended = (
-            (exact(instant) - scaled.origin) / scaled.time_unit
-            for instant in (chunk.transmission_start, chunk.transmission_end, chunk.computation_end)
-        )
-        i = next(
-            i
-            for i, one in enumerate(scaled.tasks)
-            if scaled.instance.tasks[one.index].id == chunk.task
-        )
-        g = next(g for g, group in enumerate(relaxation.groups) if chunk.node in group.nodes)
-        start = bisect_right(t, begun) - 1
-        middle = max(start, bisect_left(t, sent) - 1)
-        span = places[i, g, start, middle, max(middle, bisect_left(t, ended) - 1)]
-        columns[span.chunks] += 1
-        columns[span.load] += exact(chunk.load) / scaled.load_unit
-        columns[span.time] += min(ended, t[start + 1]) - begun
-    return columns
-
-
 def assert_holds(row, low, high, point):
     """Assert that a point satisfies a row."""
     value = sum((a * point[j] for j, a in row), Fraction(0))
@@ -121,7 +92,7 @@ def test_plans_satisfy_all_rows_and_cuts(installments):
         length = max(task.due for task in scaled.tasks) / draw.choice((1, 6))
         relaxation = ChunkSpanRelaxation(scaled, installments, length)
         model = relaxation.program()
-        point = point_of(relaxation, plan)
+        point = point_of_spans(relaxation, plan)
         for row, (low, high) in zip(model.program.rows, model.program.row_bounds, strict=True):
             assert_holds(row, low, high, point)
         for value, (low, high) in zip(point, model.program.column_bounds, strict=True):
@@ -135,7 +106,7 @@ def test_plans_satisfy_all_rows_and_cuts(installments):
             cuts += len(rows)
             return rows
 
-        if relaxation.ratio is not None:
+        if relaxation.share is not None:
             # More of each load than fits, so that cuts are violated.
             program = replace(
                 model.program,
@@ -172,8 +143,8 @@ def test_shorter_intervals_refute_more():
 
 
 def test_the_optimum_is_proven_by_spans():
-    found = exact_plan(stream(4, 1, 4, *REFUTED[1]), limits=Limits(work=40))
-    assert (found.status, found.value, found.proof) == (Status.OPTIMAL, 5, "exact")
+    found = exact_plan(stream(4, 1, 4, *REFUTED[0]), limits=Limits(work=40))
+    assert (found.status, found.value, found.proof) == (Status.OPTIMAL, 6, "exact")
 
 
 def test_a_schedule_of_what_the_relaxation_accepts_is_searched():
@@ -188,3 +159,10 @@ def test_no_more_spans_are_listed_than_asked_for():
     scaled = ScaledInstance.from_instance(stream(2, 1, 1, *((0, 4, 60 + i) for i in range(9))))
     assert len(ChunkSpanRelaxation(scaled, 1, Fraction(8), 100).spans) == 100
     assert max_spans(Limits()) > max_spans(Limits(time_s=0.01)) > 0
+
+
+def test_merged_groups_of_nodes_take_time():
+    """Of seven kinds of nodes two are merged that have no tau, and no chi."""
+    cluster = Cluster(7, tau=(0, 0, 0, 1, 2, 3, 4), chi=(1, 2, 3, 0, 0, 0, 0))
+    instance = Instance(cluster, (Task("a", 0, 1, 2), Task("b", 0, 2, 3)))
+    assert bound_by_spans(ScaledInstance.from_instance(instance)).value == 2
