@@ -32,6 +32,7 @@ from benchmarks.certified_instances import SUBJECTS, TASKS, CertifiedInstance
 from dlopt.backends.branch_and_bound import BranchAndBound
 from dlopt.backends.linear_program import LinearProgram
 from dlopt.formats import vipr
+from dlopt.models.admission.chunk_span_relaxation import ChunkSpanRelaxation
 from dlopt.models.admission.fluid_relaxation import FluidRelaxation
 from dlopt.models.admission.proof_sequences import SequenceProgram
 from dlopt.models.admission.scaled_instance import ScaledInstance
@@ -50,7 +51,7 @@ _ROW = (
     r"(?:row|cut|[abtzqyxrm]_|w_|assigned|release|monotone|precedence|capacity|conflict|symmetry|total|tardy|task|place"
     r"|[ps]_|promised|present|next|start|due|pair|both|window|equal"
     r"|accepted|piece|count|knapsack|level|load|first|order|nodes|chunk|time|channel|limit|ready|later"
-    r"|received)\S* [GL] "
+    r"|received|[nx]_|sent|end|channel|nodes|sending|busy|chunks)\S* [GL] "
 )
 _TENTHS = (Fraction(1, 2), Fraction(9, 10), Fraction(99, 100))
 
@@ -188,6 +189,8 @@ def forged(subject: CertifiedInstance, draw: random.Random) -> str:
     scaled = ScaledInstance.from_instance(subject.instance, subject.objective)
     if subject.by_order:
         return _forged_order(subject, scaled, draw)
+    if subject.by_spans:
+        return _forged_spans(subject, scaled, draw)
     model = FluidRelaxation(scaled)
     program = model.maximise_weight()
     cuts = list(_cuts(subject, model, draw)) if draw.random() < 0.7 else []
@@ -225,6 +228,26 @@ def _forged_order(subject: CertifiedInstance, scaled: ScaledInstance, draw: rand
         except ProofError:
             continue
     return subject.text
+
+
+def _forged_spans(subject: CertifiedInstance, scaled: ScaledInstance, draw: random.Random) -> str:
+    """Return the proof of a better bound by rows over spans of chunks that say too much."""
+    chunks = draw.choice((subject.installments, subject.installments, 1, 2)) or 1
+    model = ChunkSpanRelaxation(scaled, chunks).program()
+    rows, sides = list(model.program.rows), list(model.program.row_bounds)
+    full = [float(most or 0) for _, most in model.program.column_bounds]
+    for terms, *cut in [] if model.separate is None else model.separate(full):
+        rows, sides = [*rows, terms], [*sides, (cut[0], cut[1])]
+    for at in draw.sample(range(len(rows)), min(len(rows), draw.choice((0, 1, 4, 12)))):
+        less, (low, high) = draw.choice(_TENTHS), sides[at]
+        sides[at] = (low, high - less) if high is not None else ((low or 0) + less, high)
+        column, more = draw.randrange(len(full)), less if high is not None else -less
+        rows[at] = tuple((j, a + more if j == column else a) for j, a in rows[at])
+    program = replace(model.program, rows=tuple(rows), row_bounds=tuple(sides))
+    search = BranchAndBound(program, model.binaries, scaled.value_granularity)
+    bound = search.minimise(None, _SUBPROBLEMS).bound
+    certificate = search.certificate(bound, model.column_names, model.remarks)
+    return vipr.to_text(replace(certificate, row_names=tuple(model.row_names)))
 
 
 def _stronger(row: NamedRow, draw: random.Random) -> NamedRow:

@@ -10,13 +10,14 @@ from typing import Any
 from dlopt import DloptError, Status, solve
 from dlopt.arithmetic import exact
 from dlopt.formats import vipr
+from dlopt.models.admission.chunk_span_relaxation import ChunkSpanRelaxation
 from dlopt.models.admission.proof_sequences import certify_sequences
 from dlopt.models.admission.scaled_instance import ScaledInstance
 from dlopt.problems import bag, coreservation, dag, iit, multistage
 from dlopt.problems.admission import Instance, Task
 from dlopt.problems.cluster import Cluster
 from dlopt.registry import problem_of
-from dlopt.result import Objective, levels_of
+from dlopt.result import Limits, Objective, levels_of
 
 
 @dataclass(frozen=True)
@@ -24,13 +25,14 @@ class CertifiedInstance:
     """An instance, the installments of its schedules, and its optimum.
 
     Of a single load, installments that are not stated stand for the fluid relaxation and its bound.
-    Of a stream, the certificate may be one by the order of chunks.
+    Of a stream, the certificate may be one by the order of chunks, or by their spans.
     """
 
     instance: Any
     installments: int | None = 1
     objective: str = "accepted"
     by_order: bool = False
+    by_spans: bool = False
 
     @property
     def stem(self) -> str:
@@ -50,7 +52,7 @@ class CertifiedInstance:
         is_stated = self.stem == "admission" or (self.stem == "iit" and chunks not in (None, 1))
         options = {"installments": chunks} if is_stated else {}
         name = "bound-fluid" if self.is_fluid else method.get(self.stem, "exact")
-        if not self.by_order:
+        if not self.by_order and not self.by_spans:
             return solve(self.instance, name, objective=self.objective, **options)
         found = solve(self.instance, "exact", objective=self.objective, **options)
         scaled, value = (
@@ -59,7 +61,11 @@ class CertifiedInstance:
         )
         if self.objective == "reject-ratio":
             value = (1 - value) * len(self.instance.tasks)
-        proof = certify_sequences(scaled, self.installments or 1, value)
+        chunks = self.installments or 1
+        proof = self.by_order and certify_sequences(scaled, chunks, value)
+        if self.by_spans:
+            bound = ChunkSpanRelaxation(scaled, chunks).upper_bound(Limits(), value, seed=0)
+            proof = bound.certificate
         return replace(found, certificate=proof, plan_class="k", installments=self.installments)
 
     @cached_property
@@ -131,6 +137,17 @@ def _around(nodes: int, tau: Any, chi: Any, tasks: Any, held: Any, **state: Any)
 
 
 _THIRD = Fraction(1, 3)
+_BY_SPANS = (
+    (_stream(2, 1, 1, (0, 1, 2), (0, 1, 2)),),
+    (_stream(2, (1, 2), (1, 1), (0, 1, 3), (1, 1, 3), ready_times=(0, 1)), 2, "accepted-load"),
+    (
+        Instance(
+            Cluster(3, 2, 1, theta_cp=2),
+            tuple(Task(name, 0, 1, due) for name, due in zip("abcd", (5, 5, 5, 7), strict=True)),
+        ),
+    ),
+    (_stream(1, 1, 1, (0, 1, 4), (1, 1, 2), (1, 1, 4), now=1), 1, "reject-ratio"),
+)
 _BY_ORDER = (
     (_stream(2, 1, 1, (0, 2, 4), (1, 1, 2)),),
     (_stream(1, 1, 1, (0, 1, 4), (1, 1, 2)), 1, "reject-ratio"),
@@ -162,6 +179,7 @@ STREAMS = (
         objective="reject-ratio",
     ),
     *(CertifiedInstance(one, *more, by_order=True) for one, *more in _BY_ORDER),
+    *(CertifiedInstance(one, *more, by_spans=True) for one, *more in _BY_SPANS),
 )
 """Tight ones: what is proven is the optimum, or next to it."""
 
