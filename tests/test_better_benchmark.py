@@ -71,13 +71,15 @@ def test_a_run_measures_what_is_missing(monkeypatch):
 
     monkeypatch.setattr(better, "measured", fake)
     wanted = argparse.Namespace(
-        seeds=2, horizon=1000.0, loads=[0.5, 1.0], bounds=0, plans=1, only=("4.6", "4.7")
+        first=7, seeds=2, horizon=1000.0, loads=[0.5, 1.0], bounds=0, plans=1, only=("4.6", "4.7")
     )
     with kept(None, better.FORM) as found:
         better.run(wanted, found)
         better.run(wanted, found)
         assert len(calls) == len(found.by_key) == 2 * 2 * 3 * 2  # seeds, loads, DCRatios, set-up
         assert {len(by_seed(setting, wanted, found)) for setting in settings(wanted.only)} == {2}
+    assert {seed for *_, seed in calls} == {7, 8}
+    assert {row.seed for row in found if row.clairvoyant is not None} == {7}
 
 
 def test_a_measured_stream():
