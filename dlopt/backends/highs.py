@@ -255,7 +255,8 @@ class LinearSolver:
             self.model.setOptionValue(f"{side}_feasibility_tolerance", MIP_FEASIBILITY_TOLERANCE)
         if limits.work is not None:
             self.model.setOptionValue("mip_max_nodes", limits.work)
-        self._set_time_limit()
+        # Unlike linear programs, branch and bound begins at 0 on its clock.
+        self.model.setOptionValue("time_limit", max(self.stop - time.monotonic(), 0.0))
         run(self.model)
         info = self.model.getInfo()
         bound = float(info.mip_dual_bound) if info.valid else -inf  # 0 after an error

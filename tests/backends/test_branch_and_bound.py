@@ -1,6 +1,7 @@
 """Bounds that hold whatever floats do: safe bounds, refutations, branch and bound on binaries."""
 
 import sys
+import time
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -109,6 +110,17 @@ def test_integral_solves_leave_no_gap_and_little_tolerance():
     solver.solve_integral([0], Limits())
     options = "mip_rel_gap", "primal_feasibility_tolerance", "dual_feasibility_tolerance"
     assert [solver.model.getOptionValue(name)[1] for name in options] == [0, 1e-9, 1e-9]
+
+
+def test_integral_solves_have_the_time_that_is_left():
+    """The clock of linear programs goes on from solve to solve; branch and bound begins at 0."""
+    solver = LinearSolver(program([-3], [([2], None, Fraction(2))]))
+    while solver.model.getRunTime() < 0.02:
+        solver.model.clearSolver()
+        solver.solve()
+    solver.stop = time.monotonic() + 0.01
+    solver.solve_integral([0], Limits())
+    assert 0 <= solver.model.getOptionValue("time_limit")[1] <= 0.01
 
 
 def test_without_highs_it_says_so(monkeypatch):
