@@ -11,11 +11,15 @@ import random
 import sys
 import time
 from functools import partial
+from itertools import count
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 from typing import Any
 
+from benchmarks.admission_exact import MIDDLE, middle
 from benchmarks.timing import Report, run
+from dlopt import solve
+from dlopt.generation.multistage import reserve
 from dlopt.heuristics.admission.records import QueuedTask
 from dlopt.heuristics.multistage.busy_intervals import ReservationRequest
 from dlopt.heuristics.multistage.queue import MultiStageQueue
@@ -243,20 +247,59 @@ def proven(report: Report, limit: float, seeds: range) -> None:
         report.row(str(status), len(entries), median(times), max(times), shown)
 
 
+def with_three_reservations(nodes: int, tasks: int, number: int) -> Instance:
+    """Return a stream of a given size, and three reservations that are requested as they begin.
+
+    The stream is drawn as those of `benchmarks.admission_exact`, with three tasks more, of which
+    three become reservations.
+    """
+    stream = middle(nodes, tasks + 3, number)
+    drawn = (reserve(stream, 3 / (tasks + 3), advance=0, seed=seed) for seed in count())
+    return next(instance for instance in drawn if len(instance.reservations) == 3)
+
+
+def middle_sized(report: Report, limit: float, numbers: range) -> None:
+    """Table 5: the clairvoyant optimum of streams with three reservations."""
+    numbers = numbers[:5] if report.quick else numbers
+    report.table(
+        f"5. Exact: streams {numbers[0]} to {numbers[-1]} of each size with three reservations, "
+        f"{limit:g} s each",
+        *("nodes x tasks", "proven", "largest gap", "median s", "worst s", "open"),
+    )
+    for (nodes, tasks), least in MIDDLE.items():
+        gaps, seconds = list[Any](), list[float]()
+        for number in numbers:
+            instance = with_three_reservations(nodes, tasks, number)
+            begun = time.perf_counter()
+            found: Any = solve(instance, limits=Limits(time_s=limit))
+            seconds.append(time.perf_counter() - begun)
+            gaps.append(found.bound - found.value)
+        proven, largest = fmean(gap == 0 for gap in gaps), max(gaps)
+        left = [str(number) for number, gap in zip(numbers, gaps, strict=True) if gap]
+        times = median(seconds), max(seconds)
+        report.row(f"{nodes} x {tasks}", f"{proven:.0%}", largest, *times, " ".join(left) or None)
+        name = f"{nodes} x {tasks}, three reservations"
+        report.target(f"{name}: at least {least:.0%} proven", f"{proven:.0%}", proven >= least)
+        report.target(f"{name}: every gap at most one task", str(largest), largest <= 1)
+
+
 def main() -> int:
     """Run the tables that the command line asks for."""
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--seeds", type=int, nargs=2, default=(0, 130))
+    parser.add_argument("--streams", type=int, nargs=2, default=(0, 20))
     asked, rest = parser.parse_known_args()
     if {"-h", "--help"} & {*rest}:
-        print("tables 3 and 4: --seconds S for each instance; table 4: --seeds FIRST END\n")
+        print("tables 3 to 5: --seconds S for each instance")
+        print("table 4: --seeds FIRST END; table 5: --streams FIRST END\n")
     sys.argv[1:] = rest
     tables = {
         1: by_size,
         2: against_straightforward,
         3: partial(shipped, limit=asked.seconds),
         4: partial(proven, limit=asked.seconds, seeds=range(*asked.seeds)),
+        5: partial(middle_sized, limit=asked.seconds, numbers=range(*asked.streams)),
     }
     return run("multistage", tables)
 

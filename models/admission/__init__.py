@@ -6,7 +6,7 @@
 streams by the order of chunks. `sequence_search` and `sequencing_milp` find sequences
 of chunks, and `fixed_sequence_lp` turns a sequence into loads and a schedule, or shows that it is
 infeasible. `feasibility` decides whether all tasks can be accepted, `search` combines bounds and
-schedules, and `methods` holds the registered methods.
+schedules by the steps of `sequence_portfolio`, and `methods` holds the registered methods.
 
 The models are ours; no paper solves these problems exactly.
 """

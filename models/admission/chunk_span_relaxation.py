@@ -39,31 +39,21 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import islice
 from operator import attrgetter
 from typing import NamedTuple
 
 from dlopt.backends.linear_program import ProgramBuilder, Row
-from dlopt.models.admission.fluid_relaxation import (
-    NodeGroup,
-    Terms,
-    group_nodes,
-)
+from dlopt.models.admission.fluid_relaxation import NodeGroup, Terms, group_nodes
 from dlopt.models.admission.proof_span_grid import instants_of, span_remarks
 from dlopt.models.admission.scaled_instance import ScaledInstance, ScaledTask
 from dlopt.models.admission.window_capacity import round_up
-from dlopt.models.common.named_rows import ONE, ZERO
+from dlopt.models.common.named_rows import ONE, ZERO, Expression, difference
 from dlopt.models.common.stream_bounds import AcceptanceProgram, UpperBound, relaxation_bound
 from dlopt.result import Limits
 
-MAX_SPANS = 4_000
-"""Spans of all tasks. Chosen by hand: a linear program with more takes seconds."""
-SECONDS_PER_SPAN = 1e-3
-"""Time that must be left, as no limit interrupts stating the program. Measured, and rounded up."""
-MAX_SPANS_WITHOUT_TIME_LIMIT = 1_000
-"""Chosen by hand: one round of a larger program may take the solver minutes."""
 MAX_NODES = 400
 """Branch-and-bound nodes of one bound. Chosen by hand."""
 MAX_CUTS_PER_ROUND = 20
@@ -74,9 +64,6 @@ MAX_ROUNDS = 3
 """Rounds of cuts while acceptances are fractional: branching is better than more. Measured."""
 ZERO_COUNT = 1e-9
 """Numbers of chunks up to which a span counts as unused where cuts are looked for."""
-
-Expression = dict[int, Fraction]
-"""Coefficients by column."""
 
 
 class Span(NamedTuple):
@@ -141,9 +128,10 @@ class ChunkSpanRelaxation(ProgramBuilder):
         self.scaled, self.installments = scaled, installments
         self.groups = [  # merged ones may have nodes without tau and others without chi
             group._replace(chi=min(map(scaled.unit_time, group.nodes)) - group.tau)
-            for group in group_nodes(scaled)
+            for group in self.grouped_nodes()
         ]
-        self.instants = instants_of(scaled, max_length)
+        self.instants = instants_of(scaled, max_length, self.more_instants())
+        self.use = defaultdict[tuple[int | None, int, bool], Terms](list)
         self.accepted = [
             self.add_column(Fraction(task.mandatory), ONE, cost=-task.weight)
             for task in scaled.tasks
@@ -157,7 +145,29 @@ class ChunkSpanRelaxation(ProgramBuilder):
         self.spans = [self._add_span(*span) for span in islice(spans, most)]
         is_sent = all(group.tau for group in self.groups)
         self.share = max(g.chi / (g.tau + g.chi) for g in self.groups) if is_sent else None
+        self.binaries, self.has_cuts = self.accepted, is_sent
         self.rounds, self.row_names = 0, list[str]()
+
+    def grouped_nodes(self) -> list[NodeGroup]:
+        """Return the groups of nodes."""
+        return group_nodes(self.scaled)
+
+    def more_instants(self) -> Collection[Fraction]:
+        """Return instants that divide time besides those of tasks and nodes."""
+        return ()
+
+    def gap(self, m: int) -> int:
+        """Return in which gap an interval lies: `K` chunks of a task may start on a node in it."""
+        return 0
+
+    def is_free(self, node: int, instant: Fraction) -> bool:
+        """Tell whether a node may be in use at an instant."""
+        return self.scaled.free[node] < instant
+
+    def exclude(self, requests: Collection[int]) -> None:
+        """Do not accept all of some requests; no checker knows this row."""
+        terms = [(self.binaries[k], ONE) for k in requests]
+        self._add_named("conflict", terms, None, Fraction(len(terms) - 1))
 
     def upper_bound(self, limits: Limits, known_value: Fraction | None, seed: int) -> UpperBound:
         """Bound the objective value of schedules, as `relaxation_bound` does."""
@@ -167,20 +177,25 @@ class ChunkSpanRelaxation(ProgramBuilder):
 
     def program(self) -> AcceptanceProgram:
         """State the program above, as a minimisation."""
-        for span in self.spans:
-            self._add_chunks(span)
-        self._add_tasks()
+        self.add_rows()
         self._add_resources()
         return AcceptanceProgram(
             self.build(sense=-1),
-            self.accepted,
+            self.binaries,
             self._column_names(),
             span_remarks(self.scaled, self.installments, self.instants, self.groups),
             MAX_NODES,
-            None if self.share is None else self.separate,
+            self.separate if self.has_cuts else None,
             " over spans of chunks",
             self.row_names,
         )
+
+    def add_rows(self) -> None:
+        """Add the rows of chunks and tasks, and the uses of port and nodes."""
+        for span in self.spans:
+            self._add_chunks(span)
+            self._add_use(span)
+        self._add_tasks()
 
     def _column_names(self) -> list[str]:
         """Return the names of the columns; tasks are counted as in the instance."""
@@ -266,7 +281,7 @@ class ChunkSpanRelaxation(ProgramBuilder):
     def _used_in(self, span: Span, m: int) -> tuple[Expression, Expression]:
         """Return what chunks use of nodes and of the port in an interval."""
         until, before = self.used_until(span, m), self.used_until(span, m - 1)
-        return _difference(until[0], before[0]), _difference(until[1], before[1])
+        return difference(until[0], before[0]), difference(until[1], before[1])
 
     def _add_chunks(self, span: Span) -> None:
         """Limit the loads, starts and ends of chunks to their span."""
@@ -286,34 +301,37 @@ class ChunkSpanRelaxation(ProgramBuilder):
 
     def _add_tasks(self) -> None:
         """Send the whole load of an accepted task, in few chunks."""
-        loads, chunks = defaultdict[int, Terms](list), defaultdict[tuple[int, int], Terms](list)
+        loads = defaultdict[int, Terms](list)
+        chunks = defaultdict[tuple[int, int, int], Terms](list)
         for span in self.spans:
             loads[span.task].append((span.load, ONE))
-            chunks[span.task, span.group].append((span.chunks, ONE))
+            chunks[span.task, span.group, self.gap(span.start)].append((span.chunks, ONE))
         for i, (task, z) in enumerate(zip(self.scaled.tasks, self.accepted, strict=True)):
             self._add_named(f"load_{task.index}", [*loads[i], (z, -task.load)], ZERO, ZERO)
-        for (i, g), terms in chunks.items():
+        for (i, g, _), terms in chunks.items():
             most = len(self.groups[g].nodes) * self.installments
             name = f"chunks_{self.scaled.tasks[i].index}_{g}"
             self._add_named(name, [*terms, (self.accepted[i], Fraction(-most))], None, ZERO)
 
+    def _add_use(self, span: Span) -> None:
+        """Use port and nodes in the intervals of a span, and at the instants between them."""
+        for m in range(span.start, span.end + 1):
+            occupied, sent = self._used_in(span, m)
+            self.use[span.group, m, False] += occupied.items()
+            self.use[None, m, False] += sent.items()
+            if m > span.start:
+                self.use[span.group, m, True].append((span.chunks, ONE))
+            if span.start < m <= span.sent:
+                self.use[None, m, True].append((span.chunks, ONE))
+
     def _add_resources(self) -> None:
         """Limit what is used of port and nodes in an interval, and chunks on them at its start."""
-        rows = defaultdict[tuple[int | None, int, bool], Terms](list)
-        for span in self.spans:
-            for m in range(span.start, span.end + 1):
-                occupied, sent = self._used_in(span, m)
-                rows[span.group, m, False] += occupied.items()
-                rows[None, m, False] += sent.items()
-                if m > span.start:
-                    rows[span.group, m, True].append((span.chunks, ONE))
-                if span.start < m <= span.sent:
-                    rows[None, m, True].append((span.chunks, ONE))
-        for (g, m, at_start), terms in rows.items():
+        for (g, m, at_start), terms in self.use.items():
             start, end = self.instants[m : m + 2]
-            free = [start] if g is None else [self.scaled.free[j] for j in self.groups[g].nodes]
+            nodes = () if g is None else self.groups[g].nodes
+            free = [start] if g is None else [self.scaled.free[j] for j in nodes]
             time = sum((max(end - max(start, instant), ZERO) for instant in free), ZERO)
-            count = Fraction(sum(g is None or instant < start for instant in free))
+            count = ONE if g is None else Fraction(sum(self.is_free(j, start) for j in nodes))
             name = ("channel", "sending") if g is None else (f"nodes_{g}", f"busy_{g}")
             self._add_named(f"{name[at_start]}_{m}", terms, None, count if at_start else time)
 
@@ -321,7 +339,7 @@ class ChunkSpanRelaxation(ProgramBuilder):
 
     def separate(self, point: Sequence[float]) -> Iterable[Row]:
         """Return the occupancy cuts that a point violates most; few while it is fractional."""
-        fractional = any(ZERO_COUNT < point[z] < 1 - ZERO_COUNT for z in self.accepted)
+        fractional = any(ZERO_COUNT < point[z] < 1 - ZERO_COUNT for z in self.binaries)
         self.rounds += 1
         cuts = [] if fractional and self.rounds > MAX_ROUNDS else self._violated(point)
         self.rounds *= bool(cuts)
@@ -377,24 +395,5 @@ class ChunkSpanRelaxation(ProgramBuilder):
         terms: Terms = []
         for span in (*chosen, *others):
             occupied, _ = self.used_until(span, last)
-            terms += _difference(occupied, {span.chunks: paid}).items()
+            terms += difference(occupied, {span.chunks: paid}).items()
         return tuple(terms), None, round_up(side)
-
-
-def max_spans(limits: Limits) -> int:
-    """Return the spans up to which the relaxation is solved within limits.
-
-    Examples
-    --------
-    >>> max_spans(Limits()), max_spans(Limits(time_s=1))
-    (1000, 1000)
-    """
-    if limits.time_s is None:
-        return MAX_SPANS_WITHOUT_TIME_LIMIT
-    return int(min(MAX_SPANS, limits.time_s / SECONDS_PER_SPAN))
-
-
-def _difference(one: Expression, other: Expression) -> Expression:
-    """Return a difference without the terms that vanish."""
-    terms = ((j, one.get(j, ZERO) - other.get(j, ZERO)) for j in one | other)
-    return {j: a for j, a in terms if a}

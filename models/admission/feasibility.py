@@ -21,11 +21,12 @@ from dlopt.models.admission.fixed_sequence_lp import (
 )
 from dlopt.models.admission.proof_sequences import certify_sequences, derivation_of
 from dlopt.models.admission.scaled_instance import ScaledInstance
-from dlopt.models.admission.sequence_search import EFFORT, SequenceSearch
+from dlopt.models.admission.sequence_search import SequenceSearch
 from dlopt.models.admission.sequencing_milp import DUE_DATE_MARGIN, SequencingMilp
 from dlopt.models.admission.time_blocks import TimeBlocks
 from dlopt.models.admission.upper_bounds import upper_bound
 from dlopt.models.common.searched_program import ProofError
+from dlopt.models.common.sequence_annealing import EFFORT
 from dlopt.models.common.stream_feasibility import (
     FeasibilityResult,
     PlanT,
@@ -123,7 +124,7 @@ class FeasibilityTest(StreamFeasibility[ScaledInstance, Solution]):
         limits, plan = self.budget.left(SEARCH_SHARE), None
         search = SequenceSearch(self.scaled, self.installments, limits, EFFORT, self.seed)
         begun = sequence_by_deadline(self.scaled, self.all_tasks)
-        while plan is None and all(map(search.chunks.__contains__, self.all_tasks)):
+        while plan is None and all(map(search.chunks.of_task.__contains__, self.all_tasks)):
             found = search.finish(begun, self.all_tasks)
             if found is None:
                 break

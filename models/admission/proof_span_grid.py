@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from fractions import Fraction
 from itertools import pairwise
 
 from dlopt.models.admission.fluid_relaxation import MAX_FREE_TIMES, NodeGroup
 from dlopt.models.admission.proof_remarks import unit_remarks
 from dlopt.models.admission.scaled_instance import ScaledInstance
+from dlopt.models.common.named_rows import ZERO
 
 
-def instants_of(scaled: ScaledInstance, max_length: Fraction | None) -> list[Fraction]:
+def instants_of(
+    scaled: ScaledInstance, max_length: Fraction | None, others: Collection[Fraction] = ()
+) -> list[Fraction]:
     """Return releases and due dates, between them the free times of nodes, and more instants.
 
-    Intervals that are longer than `max_length` are divided into two, four, ... equal parts.
+    These are `others`, and those that divide intervals within the windows of tasks which are longer
+    than `max_length` into two, four, ... equal parts.
 
     Examples
     --------
@@ -28,12 +32,13 @@ def instants_of(scaled: ScaledInstance, max_length: Fraction | None) -> list[Fra
     4
     """
     ends = {instant for task in scaled.tasks for instant in (task.release, task.due)}
+    first, last = min(ends, default=ZERO), max(ends, default=ZERO)
     free = scaled.free if len(scaled.nodes) <= MAX_FREE_TIMES else ()
-    instants = sorted(ends.union(time for time in free if min(ends) < time < max(ends)))
+    instants = sorted(ends.union((time for time in free if first < time < last), others))
     divided = instants[:1]
     for start, end in pairwise(instants):
-        parts = 1
-        while max_length is not None and (end - start) / parts > max_length:
+        parts, longest = 1, max_length if max_length and first <= start < last else end - start
+        while end - start > parts * longest > 0:
             parts *= 2
         divided += [start + (end - start) * part / parts for part in range(1, parts + 1)]
     return divided

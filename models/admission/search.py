@@ -8,11 +8,12 @@ blocks of time is searched block by block.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 
-from dlopt.models.admission.chunk_span_relaxation import ChunkSpanRelaxation, max_spans
+from dlopt.models.admission.chunk_span_relaxation import ChunkSpanRelaxation
 from dlopt.models.admission.feasibility import (
     MAX_CHUNKS,
     FeasibilityTest,
@@ -28,29 +29,18 @@ from dlopt.models.admission.fixed_sequence_lp import (
 from dlopt.models.admission.initial_solution import replay_hint
 from dlopt.models.admission.proof_sequences import certify_sequences, derivation_of
 from dlopt.models.admission.scaled_instance import ScaledInstance
-from dlopt.models.admission.sequence_search import CYCLE, EFFORT, SequenceSearch
+from dlopt.models.admission.sequence_portfolio import SequencePortfolio
+from dlopt.models.admission.sequence_search import SequenceSearch
 from dlopt.models.admission.sequencing_milp import SequencingMilp
 from dlopt.models.admission.time_blocks import TimeBlocks
 from dlopt.models.admission.upper_bounds import upper_bound
-from dlopt.models.common.named_rows import ZERO
 from dlopt.models.common.searched_program import ProofError
 from dlopt.models.common.stream_bounds import UpperBound
-from dlopt.models.common.stream_search import TIME_SHARE, StreamSearch
 from dlopt.problems.admission.data import Solution
 from dlopt.result import Limits
 
-SEARCH_SHARE = 1 / 2
-"""Share of the remaining time that local search over sequences may take. Chosen by hand."""
-MIN_PARTS = 12
-"""Into so many parts of the horizon the relaxation over spans divides intervals at first."""
-DIVISIONS = 5
-"""How often it doubles them. Both chosen by hand: most streams are decided by few intervals."""
-MAX_PROVEN_CHUNKS = 20
-"""Chunks beyond which the MILP over sequences proves little within a minute, measured on random
-instances: local search may then take its whole share of the time."""
 
-
-class AdmissionSearch(StreamSearch[ScaledInstance, Solution]):
+class AdmissionSearch(SequencePortfolio[ScaledInstance, Solution, UnsizedChunk]):
     """One search for the schedule of maximum objective value.
 
     Parameters are those of `StreamSearch`.
@@ -76,7 +66,7 @@ class AdmissionSearch(StreamSearch[ScaledInstance, Solution]):
         if replayed is not None:
             self.plan, self.value = replayed[0], self.scaled.value(replayed[1])
         elif not any(task.mandatory for task in self.scaled.tasks):
-            self._try_sequence([], set())
+            self.try_sequence([], set())
 
     def schedule_mandatory(self) -> None:
         """Find a schedule of the tasks that are accepted already."""
@@ -98,7 +88,7 @@ class AdmissionSearch(StreamSearch[ScaledInstance, Solution]):
 
     def schedule_accepted(self, accepted: tuple[int, ...]) -> None:
         """Try to schedule the tasks that a relaxation accepts."""
-        self._try_sequence(sequence_by_deadline(self.scaled, accepted), set(accepted))
+        self.try_sequence(sequence_by_deadline(self.scaled, accepted), set(accepted))
 
     def divide(self) -> TimeBlocks:
         """Return the blocks of time of the stream."""
@@ -109,58 +99,36 @@ class AdmissionSearch(StreamSearch[ScaledInstance, Solution]):
         milp = SequencingMilp(self.scaled, self.installments)
         chunks = len(milp.candidates)
         if chunks <= MAX_CHUNKS and not is_small(milp):
-            effort = None if chunks > MAX_PROVEN_CHUNKS else EFFORT
-            self.search_sequences(effort, gap=self.scaled.value_granularity)
-            self.search_sequences(CYCLE)
-            self.divide_intervals()
-            self.search_sequences(effort)
+            self.search_and_bound(chunks, is_last=milp.too_large is not None)
         if not self.is_within_gap:
             self.solve_sequencing_milp(milp)
 
-    def divide_intervals(self) -> None:
-        """Bound the value by spans of chunks in shorter and shorter intervals.
+    def sequence_search(self, limits: Limits, effort: int | None) -> SequenceSearch:
+        """Return a local search over sequences of chunks."""
+        return SequenceSearch(self.scaled, self.installments, limits, effort, self.seed)
 
-        Local search looks for a schedule of what each relaxation accepts.
-        """
-        horizon, searched = max(task.due for task in self.scaled.tasks), set[tuple[int, ...]]()
-        for parts in (1, *(MIN_PARTS << k for k in range(DIVISIONS))):
-            limits = self.budget.left(TIME_SHARE)
-            most = max_spans(limits)
-            relaxation = ChunkSpanRelaxation(
-                self.scaled, self.installments, horizon / parts, most + 1
-            )
-            if self.is_within_gap or len(relaxation.spans) > most:
-                return
-            bound = relaxation.upper_bound(limits, self.value, self.seed)
-            if self.bound is None or bound.value is None or bound.value < self.bound:
-                self.use_relaxation(bound)
-            if bound.accepted is not None and bound.accepted not in searched:
-                searched.add(bound.accepted)
-                self.search_sequence_of(bound.accepted)
+    def span_relaxation(
+        self, scaled: ScaledInstance, max_length: Fraction, most: int
+    ) -> ChunkSpanRelaxation:
+        """Return the relaxation over spans of chunks, of the instance or a part of it."""
+        return ChunkSpanRelaxation(scaled, self.installments, max_length, most)
 
-    def search_sequence_of(self, accepted: tuple[int, ...]) -> None:
-        """Look for a schedule of some tasks by local search over sequences of chunks."""
-        limits = self.budget.left(SEARCH_SHARE)
-        search = SequenceSearch(self.scaled, self.installments, limits, 2 * CYCLE, self.seed)
-        found = search.finish(sequence_by_deadline(self.scaled, accepted), accepted)
-        if found is not None:
-            self._try_sequence(found.loaded_chunks, set(found.tasks))
+    def restricted_to(self, requests: Collection[int]) -> ScaledInstance:
+        """Return the instance in which some tasks must be accepted, and there are no others."""
+        return self.scaled.restricted_to(sorted(requests))
 
-    def search_sequences(self, effort: int | None, gap: Fraction = ZERO) -> None:
-        """Look for better schedules by local search over sequences of chunks, up to a gap.
+    def horizon(self) -> Fraction:
+        """Return the last deadline."""
+        return max(task.due for task in self.scaled.tasks)
 
-        A limit of time takes the place of `effort` if that is None.
-        """
-        limits = self.budget.left(SEARCH_SHARE)
-        effort = EFFORT if effort is None and limits.time_s is None else effort
-        search = SequenceSearch(self.scaled, self.installments, limits, effort, self.seed)
-        while self.plan is not None and not self.is_within_gap:
-            if self.bound is not None and self.bound - self.value <= gap:
-                return
-            found = search.improve(*sequence_of(self.scaled, self.plan))
-            if found is None:
-                return
-            self._try_sequence(found.loaded_chunks, set(found.tasks))
+    def first_sequence(self, requests: Collection[int]) -> list[UnsizedChunk]:
+        """Return a sequence of chunks for some tasks that is often feasible."""
+        return sequence_by_deadline(self.scaled, requests)
+
+    def incumbent_sequence(self) -> tuple[list[UnsizedChunk], set[int]]:
+        """Return the sequence of the incumbent's chunks, and the tasks that it finishes."""
+        assert self.plan is not None  # or there is nothing to improve
+        return sequence_of(self.scaled, self.plan)
 
     def solve_sequencing_milp(self, milp: SequencingMilp) -> None:
         """Solve the MILP over sequences, to optimality if there is time."""
@@ -177,7 +145,7 @@ class AdmissionSearch(StreamSearch[ScaledInstance, Solution]):
         if outcome.solver not in self.solvers:
             self.solvers.append(outcome.solver)
         if sequence:
-            self._try_sequence(sequence, {chunk.task for chunk in sequence})
+            self.try_sequence(sequence, {chunk.task for chunk in sequence})
         self.use_dual_bound(outcome)
 
     def certify_optimum(self) -> None:
@@ -190,14 +158,14 @@ class AdmissionSearch(StreamSearch[ScaledInstance, Solution]):
             bound = UpperBound(self.bound, derivation_of(proof), certificate=proof)
             self.use_relaxation(bound)
 
-    def _try_sequence(self, sequence: list[UnsizedChunk], accepted: set[int]) -> None:
+    def try_sequence(self, sequence: Sequence[UnsizedChunk], requests: Collection[int]) -> None:
         """Make the schedule of a sequence the incumbent, if it is feasible and better."""
-        value = self.scaled.value(accepted)
-        is_complete = {chunk.task for chunk in sequence} == accepted
+        value = self.scaled.value(requests)
+        is_complete = {chunk.task for chunk in sequence} == set(requests)
         if value <= self.value or not is_complete or len(sequence) > MAX_CHUNKS:
             return
         # No limit: what was found is not discarded. HiGHS has one pool of threads for all LPs.
         limits = replace(self.limits, time_s=None, work=None, threads=1)
-        plan = schedule_sequence(self.scaled, sequence, accepted, limits, self.seed)
+        plan = schedule_sequence(self.scaled, sequence, requests, limits, self.seed)
         if plan is not None:
             self.plan, self.value = plan, value

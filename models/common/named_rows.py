@@ -22,6 +22,9 @@ from dlopt.certificates import Terms
 ZERO = Fraction(0)
 ONE = Fraction(1)
 
+Expression = dict[int, Fraction]
+"""Coefficients by column."""
+
 
 class NamedRow(NamedTuple):
     """A row with its name, and what it is divided by for the solver of linear programs."""
@@ -56,3 +59,9 @@ def scaled_relaxation(
 def multipliers_of(rows: Sequence[NamedRow], of_scaled: Terms) -> Terms:
     """Return the multipliers of rows that those of the scaled rows stand for."""
     return tuple((r, multiplier / rows[r].scale) for r, multiplier in of_scaled)
+
+
+def difference(one: Expression, other: Expression) -> Expression:
+    """Return a difference without the terms that vanish."""
+    terms = ((j, one.get(j, ZERO) - other.get(j, ZERO)) for j in one | other)
+    return {j: a for j, a in terms if a}

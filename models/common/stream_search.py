@@ -163,7 +163,8 @@ class StreamSearch(ABC, Generic[ScaledT, PlanT]):
     def close_gap(self) -> None:
         """Search the blocks of time one by one; where there is but one, by models over sequences.
 
-        Each block has an equal share of the remaining time.
+        Each block has an equal share of the remaining time, the largest ones last: small ones are
+        solved before theirs is over.
         """
         divided = self.division
         if divided.is_trivial or self.plan is None:
@@ -171,7 +172,7 @@ class StreamSearch(ABC, Generic[ScaledT, PlanT]):
             return
         outcomes = BlockOutcomes(divided, self.plan)
         vars(self).update(plan=outcomes.plan, value=outcomes.value)
-        for number, block in enumerate(divided.blocks):
+        for number, block in enumerate(sorted(divided.blocks, key=len)):
             limits = self.budget.left_or_minimum(1 / (len(divided.blocks) - number))
             scaled = divided.scaled_block(block)
             search = type(self)(scaled, self.installments, limits, self.seed, self.solver)

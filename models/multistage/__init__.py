@@ -2,11 +2,13 @@
 
 For streams: `scaled_instance` is the instance in the units of the models, with its `reservations`.
 `fluid_relaxation` and `upper_bounds` bound the objective value of every schedule, with rational
-proofs that `certificate_check` verifies. `sequencing_milp` chooses a sequence among the candidate
-chunks of `chunk_windows`, with the redundant rows of `capacity_cuts`, and `fixed_sequence_lp` turns
-a sequence into loads and a schedule, or shows that it is infeasible. `feasibility` decides whether
-everything can be accepted, with the program of `min_max_lateness`. `search` combines them, and
-`methods` holds the registered methods.
+proofs that `certificate_check` verifies; `chunk_span_relaxation` with `full_window_cuts` bounds
+that of schedules with few chunks, and `reservation_columns` is the part of reservations in both
+relaxations. `sequence_search` looks for sequences of chunks around reservations, `sequencing_milp`
+chooses one among the candidate chunks of `chunk_windows`, with the redundant rows of
+`capacity_cuts`, and `fixed_sequence_lp` turns a sequence into loads and a schedule, or shows that
+it is infeasible. `feasibility` decides whether everything can be accepted, with the program of
+`min_max_lateness`. `search` combines them, and `methods` holds the registered methods.
 
 For the most load of a single task by its deadline: `stages` derives the windows of nodes,
 `single_stage_milp` is the program of one stage, `chunk_sequence_lp` that of a fixed sequence in

@@ -22,6 +22,7 @@ Source: ours; `dlopt.models.admission.fixed_sequence_lp` with reservations.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
@@ -66,6 +67,12 @@ def task_gaps(scaled: ScaledInstance, i: int) -> list[tuple[Fraction, Fraction]]
     task = scaled.tasks[i]
     inside = [start for start in scaled.reservation_starts if task.release < start < task.due]
     return list(pairwise([task.release, *inside, task.due]))
+
+
+def chunk_at(scaled: ScaledInstance, task: int, node: int, start: Fraction) -> UnsizedChunk:
+    """Return a chunk that is sent at an instant, with its gap."""
+    begins = [begin for begin, _ in task_gaps(scaled, task)]
+    return UnsizedChunk(task, node, max(bisect_right(begins, start) - 1, 0))
 
 
 def chunk_window(scaled: ScaledInstance, chunk: UnsizedChunk, grants: Grants) -> ChunkWindow:

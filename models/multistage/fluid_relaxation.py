@@ -37,6 +37,7 @@ from dlopt.models.admission.fluid_relaxation import (
     event_times,
     merge_neighbours,
 )
+from dlopt.models.multistage.reservation_columns import ReservationColumns
 from dlopt.models.multistage.scaled_instance import ScaledInstance
 
 MAX_GROUPS = 6
@@ -60,10 +61,8 @@ class ReservationFluidRelaxation:
     tasks : FluidRelaxation
         The part of the program without reservations, on a grid of time and nodes that the
         reservations divide, too; all columns and rows are in it.
-    accepted_reservations : list of int
-        The columns ``q``.
-    reserved_nodes : dict of (int, int) to int
-        The columns ``h``, by reservation and group.
+    reservations : ReservationColumns
+        The columns ``q`` and ``h``.
 
     Examples
     --------
@@ -80,27 +79,21 @@ class ReservationFluidRelaxation:
     def __init__(self, scaled: ScaledInstance) -> None:
         self.scaled = scaled
         self.tasks = FluidRelaxation(scaled.tasks_only, grid=time_grid(scaled))
-        self.accepted_reservations = [
-            self.tasks.add_column(
-                Fraction(reservation.mandatory), Fraction(1), cost=-reservation.weight
-            )
-            for reservation in scaled.reservations
-        ]
-        self.reserved_nodes: dict[tuple[int, int], int] = {}
+        self.reservations = ReservationColumns(scaled, self.tasks, self.tasks.groups)
 
     @property
     def binaries(self) -> list[int]:
         """The columns ``z`` and ``q``."""
-        return [*self.tasks.accepted, *self.accepted_reservations]
+        return [*self.tasks.accepted, *self.reservations.accepted]
 
     def maximise_weight(self) -> LinearProgram:
         """State the program above, as a minimisation."""
         self.tasks.add_tasks()
-        for r in range(len(self.accepted_reservations)):
+        for r in range(len(self.scaled.reservations)):
             self.add_reservation(r)
         self.tasks.add_one_port()
         self.tasks.add_node_times()
-        self.add_conflicts()
+        self.reservations.add_conflicts()
         return self.tasks.build(sense=-1)
 
     def column_names(self) -> list[str]:
@@ -110,68 +103,28 @@ class ReservationFluidRelaxation:
         """
         names = self.tasks.column_names()
         for reservation, column in zip(
-            self.scaled.reservations, self.accepted_reservations, strict=True
+            self.scaled.reservations, self.reservations.accepted, strict=True
         ):
             names[column] = f"q_{reservation.index}"
-        for (r, g), column in self.reserved_nodes.items():
+        for (r, g), column in self.reservations.reserved_nodes.items():
             names[column] = f"h_{self.scaled.reservations[r].index}_{g}"
         return names
 
     def add_reservation(self, r: int) -> None:
         """Occupy the channel and nodes for an accepted reservation; reject an impossible one."""
-        reservation, q = self.scaled.reservations[r], self.accepted_reservations[r]
+        reservation, q = self.scaled.reservations[r], self.reservations.accepted[r]
+        nodes_of_groups = self.reservations.nodes_of(r)
         if reservation.obstacle is not None:
-            self.tasks.add_row([(q, Fraction(1))], None, Fraction(0))
             return
         io_start, io_end = reservation.start, reservation.io_end
         for k in self.tasks.intervals_between(io_start, io_end):
             self.tasks.port_use[k].append((q, self._overlap(k, io_start, io_end)))
         # Before now, no node counts as free.
         start, end = max(reservation.start, self.scaled.now), reservation.end
-        for g, (column, nodes) in self._reserved_nodes(r).items():
+        for g, (column, nodes) in nodes_of_groups.items():
             for k in self.tasks.intervals_between(start, end) if start < end else ():
                 time = nodes * self._overlap(k, start, end)
                 self.tasks.node_use[g, k].append((column, time))
-
-    def add_conflicts(self) -> None:
-        """Give the channel, and each node, to one reservation at a time."""
-        cliques: dict[frozenset[int], None] = {}
-        for reservation in self.scaled.reservations:
-            on_channel, on_node = list[int](), defaultdict[int, list[int]](list)
-            for r, other in enumerate(self.scaled.reservations):
-                if other.start <= reservation.start < other.io_end:
-                    on_channel.append(r)
-                if other.names_nodes and other.start <= reservation.start < other.end:
-                    for node in other.eligible:
-                        on_node[node].append(r)
-            for conflicting in (on_channel, *on_node.values()):
-                if len(conflicting) > 1:
-                    cliques[frozenset(conflicting)] = None
-        for clique in cliques:
-            terms = [(self.accepted_reservations[r], Fraction(1)) for r in sorted(clique)]
-            self.tasks.add_row(terms, None, Fraction(1))
-
-    def _reserved_nodes(self, r: int) -> dict[int, tuple[int, int]]:
-        """Return how many nodes of each group a reservation gets, as a column times a number."""
-        reservation, q = self.scaled.reservations[r], self.accepted_reservations[r]
-        eligible = set(reservation.eligible)
-        counts = {
-            g: len(eligible.intersection(group.nodes)) for g, group in enumerate(self.tasks.groups)
-        }
-        counts = {g: count for g, count in counts.items() if count}
-        if reservation.names_nodes:
-            return {g: (q, count) for g, count in counts.items()}
-        if len(counts) == 1:
-            return dict.fromkeys(counts, (q, reservation.count))
-        reserved = {
-            g: (self.tasks.add_column(Fraction(0), Fraction(count)), 1)
-            for g, count in counts.items()
-        }
-        self.reserved_nodes |= {(r, g): column for g, (column, _) in reserved.items()}
-        terms = [(column, Fraction(1)) for column, _ in reserved.values()]
-        terms.append((q, Fraction(-reservation.count)))
-        self.tasks.add_row(terms, Fraction(0), Fraction(0))
-        return reserved
 
     def _overlap(self, k: int, start: Fraction, end: Fraction) -> Fraction:
         """Return the length of a window within an interval."""

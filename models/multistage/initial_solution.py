@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable
 from fractions import Fraction
 from itertools import pairwise
 
+from dlopt.arithmetic import exact
 from dlopt.models.admission.initial_solution import (
     accepted_tasks,
     hint_chunks,
     max_multiplicity,
 )
-from dlopt.models.multistage.fixed_sequence_lp import UnsizedChunk, schedule_loads, task_gaps
+from dlopt.models.admission.time_blocks import scale_instant
+from dlopt.models.multistage.fixed_sequence_lp import UnsizedChunk, chunk_at, schedule_loads
 from dlopt.models.multistage.scaled_instance import ScaledInstance
 from dlopt.problems.multistage.data import Solution
 
@@ -51,18 +52,15 @@ def replay_hint(
     ([0], {0: (0,)})
     """
     tasks_only = scaled.tasks_only
-    accepted, grants = accepted_tasks(tasks_only, hint), _accepted_reservations(scaled, hint)
+    accepted, grants = accepted_tasks(tasks_only, hint), accepted_reservations(scaled, hint)
     if accepted is None or grants is None:
         return None
     chunks = hint_chunks(tasks_only, hint, accepted)
     if chunks is None:
         return None
     starts = [(chunk.start - tasks_only.origin) / tasks_only.time_unit for chunk in chunks]
-    gap_starts = {i: [begin for begin, _ in task_gaps(scaled, i)] for i in accepted}
     sequence = [
-        UnsizedChunk(
-            chunk.task, chunk.node, max(bisect_right(gap_starts[chunk.task], start) - 1, 0)
-        )
+        chunk_at(scaled, chunk.task, chunk.node, start)
         for chunk, start in zip(chunks, starts, strict=True)
     ]
     if max_multiplicity(sequence) > installments:
@@ -72,7 +70,20 @@ def replay_hint(
     return None if schedule is None else (schedule, accepted, grants)
 
 
-def _accepted_reservations(
+def sequence_of(scaled: ScaledInstance, plan: Solution) -> list[UnsizedChunk]:
+    """Return the sequence of the chunks of a schedule."""
+    tasks_only, originals = scaled.tasks_only, scaled.instance.tasks
+    ids = {originals[task.index].id: i for i, task in enumerate(scaled.tasks)}
+    chunks = sorted(plan.chunks, key=lambda chunk: chunk.transmission_start)
+    starts = [scale_instant(tasks_only, exact(chunk.transmission_start)) for chunk in chunks]
+    return [
+        chunk_at(scaled, ids[chunk.task], chunk.node, start)
+        for chunk, start in zip(chunks, starts, strict=True)
+        if chunk.task in ids
+    ]
+
+
+def accepted_reservations(
     scaled: ScaledInstance, hint: Solution
 ) -> dict[int, tuple[int, ...]] | None:
     """Return the reservations that a hint accepts, and their nodes; None if they conflict."""

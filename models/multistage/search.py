@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import replace
+from fractions import Fraction
+from functools import cached_property
 
+from dlopt.models.admission.feasibility import MAX_CHUNKS, max_small_chunks
+from dlopt.models.admission.sequence_portfolio import SequencePortfolio
 from dlopt.models.common.stream_bounds import UpperBound
-from dlopt.models.common.stream_search import TIME_SHARE, StreamSearch
+from dlopt.models.common.stream_search import TIME_SHARE
+from dlopt.models.multistage.chunk_span_relaxation import ReservationSpanRelaxation
+from dlopt.models.multistage.chunk_windows import CandidateChunks
 from dlopt.models.multistage.feasibility import FeasibilityTest
-from dlopt.models.multistage.fixed_sequence_lp import Grants, UnsizedChunk, schedule_sequence
-from dlopt.models.multistage.initial_solution import replay_hint
+from dlopt.models.multistage.fixed_sequence_lp import (
+    Grants,
+    UnsizedChunk,
+    schedule_sequence,
+    sequence_by_deadline,
+)
+from dlopt.models.multistage.initial_solution import (
+    accepted_reservations,
+    replay_hint,
+    sequence_of,
+)
 from dlopt.models.multistage.scaled_instance import ScaledInstance
+from dlopt.models.multistage.sequence_search import NodeChoices, ReservationSequenceSearch
 from dlopt.models.multistage.sequencing_milp import SequencingMilp
 from dlopt.models.multistage.time_blocks import TimeBlocks
 from dlopt.models.multistage.upper_bounds import upper_bound
@@ -17,7 +34,7 @@ from dlopt.problems.multistage.data import Solution
 from dlopt.result import Limits, Status
 
 
-class MultistageSearch(StreamSearch[ScaledInstance, Solution]):
+class MultistageSearch(SequencePortfolio[ScaledInstance, Solution, UnsizedChunk]):
     """One search for the schedule of maximum objective value.
 
     Parameters are those of `StreamSearch`.
@@ -73,16 +90,81 @@ class MultistageSearch(StreamSearch[ScaledInstance, Solution]):
     def schedule_accepted(self, accepted: tuple[int, ...]) -> None:
         """Try to schedule the tasks and reservations that a relaxation accepts."""
         if accepted and not self.is_within_gap:
-            first = len(self.scaled.tasks)  # of the reservations
-            tasks = tuple(i for i in accepted if i < first)
-            reservations = tuple(i - first for i in accepted if i >= first)
-            self._try_accepting(tasks, reservations, use_milp=False)
+            self._try_accepting(*self._tasks_and_reservations(accepted), use_milp=False)
 
     def divide(self) -> TimeBlocks:
         """Return the blocks of time of the stream."""
         return TimeBlocks(self.scaled)
 
     def close_gap_of_block(self) -> None:
+        """Search sequences and bound by spans of chunks, unless the sequencing MILP is small."""
+        candidates = CandidateChunks(self.scaled, self.installments)
+        chunks = len(candidates.chunks)
+        if max_small_chunks(self.scaled.tasks_only) < chunks <= MAX_CHUNKS:
+            self.search_and_bound(chunks, is_last=candidates.too_large is not None)
+        if not self.is_within_gap:
+            self.solve_sequencing_milp()
+
+    def sequence_search(self, limits: Limits, effort: int | None) -> ReservationSequenceSearch:
+        """Return a local search over sequences of chunks."""
+        if self.plan is not None:
+            self.choices.prefer(accepted_reservations(self.scaled, self.plan) or {})
+        return ReservationSequenceSearch(
+            self.scaled, self.installments, limits, effort, self.seed, self.choices
+        )
+
+    @cached_property
+    def choices(self) -> NodeChoices:
+        """The nodes of sets of reservations."""
+        return NodeChoices(self.scaled)
+
+    def span_relaxation(
+        self, scaled: ScaledInstance, max_length: Fraction, most: int
+    ) -> ReservationSpanRelaxation:
+        """Return the relaxation over spans of chunks, of the instance or a part of it."""
+        return ReservationSpanRelaxation(scaled, self.installments, max_length, most)
+
+    def restricted_to(self, requests: Collection[int]) -> ScaledInstance:
+        """Return the instance in which some requests must be accepted, and there are no others."""
+        return self.scaled.restricted_to(*self._tasks_and_reservations(requests))
+
+    def horizon(self) -> Fraction:
+        """Return the last deadline."""
+        return max(task.due for task in self.scaled.tasks)
+
+    def first_sequence(self, requests: Collection[int]) -> list[UnsizedChunk]:
+        """Return a sequence of chunks for some requests that is often feasible."""
+        tasks, reservations = self._tasks_and_reservations(requests)
+        return sequence_by_deadline(self.scaled, tasks, self.choices.nodes(reservations) or {})
+
+    def incumbent_sequence(self) -> tuple[list[UnsizedChunk], list[int]]:
+        """Return the sequence of the incumbent's chunks, and the requests that it accepts."""
+        assert self.plan is not None  # or there is nothing to improve
+        sequence, first = sequence_of(self.scaled, self.plan), len(self.scaled.tasks)
+        grants = accepted_reservations(self.scaled, self.plan) or {}
+        return sequence, [*{chunk.task for chunk in sequence}, *(first + r for r in grants)]
+
+    def try_sequence(self, sequence: Sequence[UnsizedChunk], requests: Collection[int]) -> None:
+        """Make the schedule of a sequence the incumbent, if it is feasible and better."""
+        tasks, reservations = self._tasks_and_reservations(requests)
+        value, grants = self.scaled.value(tasks, reservations), self.choices.nodes(reservations)
+        is_complete = {chunk.task for chunk in sequence} == set(tasks)
+        if value > self.value and is_complete and grants is not None:
+            plan = self._schedule(tasks, grants, tuple(sequence))
+            if plan is not None:
+                self.plan, self.value = plan, value
+
+    def _tasks_and_reservations(
+        self, requests: Collection[int]
+    ) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Return the tasks and the reservations among some requests."""
+        first = len(self.scaled.tasks)
+        return (
+            tuple(k for k in sorted(requests) if k < first),
+            tuple(k - first for k in sorted(requests) if k >= first),
+        )
+
+    def solve_sequencing_milp(self) -> None:
         """Solve the MILP over sequences, to optimality if there is time."""
         finished = self.scaled.value_of_finished
         better = self.value + self.scaled.value_granularity
@@ -149,7 +231,7 @@ class MultistageSearch(StreamSearch[ScaledInstance, Solution]):
         self, accepted: tuple[int, ...], grants: Grants, sequence: tuple[UnsizedChunk, ...]
     ) -> Solution | None:
         """Return the schedule of a sequence, without limits: what was found is not discarded."""
-        limits = replace(self.limits, time_s=None, work=None)
+        limits = replace(self.limits, time_s=None, work=None, threads=1)
         return schedule_sequence(self.scaled, sequence, accepted, grants, limits, self.seed)
 
 

@@ -11,7 +11,6 @@ Source: ours.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
@@ -26,8 +25,8 @@ from dlopt.models.admission.time_blocks import (
     unscaled_tasks,
 )
 from dlopt.models.common.solver_units import power_of_two
-from dlopt.models.common.time_division import Block, IdlePlacement, TimeDivision
-from dlopt.models.multistage.fixed_sequence_lp import UnsizedChunk, schedule_loads, task_gaps
+from dlopt.models.common.time_division import Block, TimeDivision
+from dlopt.models.multistage.fixed_sequence_lp import chunk_at, schedule_loads
 from dlopt.models.multistage.scaled_instance import ScaledInstance
 from dlopt.problems.admission.data import Chunk, Decision
 from dlopt.problems.multistage.data import Grant, Solution
@@ -168,16 +167,10 @@ class TimeBlocks(TimeDivision[ScaledInstance, Solution]):
         The finished tasks of the stream are accepted in it.
         """
         tasks = self.scaled.tasks_only.tasks
-        sequence = [self._chunk(placement) for placement in self.placements]
+        sequence = [chunk_at(self.scaled, *one[:3]) for one in self.placements]
         loads = [tasks[one.task].load for one in self.placements]
         starts = [one.start for one in self.placements]
         accepted = [one.task for one in self.placements]
         plan = schedule_loads(self.scaled, sequence, loads, accepted, {}, starts)
         assert plan is not None  # each ends by the deadline that the instance states
         return plan
-
-    def _chunk(self, placement: IdlePlacement) -> UnsizedChunk:
-        """Return the chunk of a task that is done in an idle period, with its gap."""
-        begins = [begin for begin, _ in task_gaps(self.scaled, placement.task)]
-        gap = bisect_right(begins, placement.start) - 1
-        return UnsizedChunk(placement.task, placement.node, gap)

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import assume, given
 
-from dlopt.models.admission import feasibility, search
+from dlopt.models.admission import feasibility, sequence_portfolio
 from dlopt.models.admission.methods import bound_fluid, bound_window, exact_plan, feasible_queue
 from dlopt.problems.admission import objective, violations
 from dlopt.result import Limits, Status
@@ -23,7 +23,7 @@ WIDE = admission(most=2, tasks=2, identical=False, state=True)
 def _both_ways(request, monkeypatch):
     monkeypatch.setattr(feasibility, "SMALL_CHUNKS", 12 if request.param else 0)
     monkeypatch.setattr(feasibility, "SMALL_CHUNKS_TWO_NODES", 12 if request.param else 0)
-    for module in (feasibility, search):
+    for module in (feasibility, sequence_portfolio):
         monkeypatch.setattr(module, "EFFORT", 200)
 
 

@@ -6,10 +6,11 @@ from fractions import Fraction
 
 import pytest
 
-from dlopt.models.admission.chunk_span_relaxation import ChunkSpanRelaxation, max_spans
+from dlopt.models.admission.chunk_span_relaxation import ChunkSpanRelaxation
 from dlopt.models.admission.methods import exact_plan
 from dlopt.models.admission.scaled_instance import ScaledInstance
 from dlopt.models.admission.search import AdmissionSearch
+from dlopt.models.admission.sequence_portfolio import max_spans
 from dlopt.models.admission.upper_bounds import upper_bound
 from dlopt.models.common.stream_bounds import relaxation_bound
 from dlopt.problems.admission import Chunk, Decision, Instance, Solution, Task, violations
@@ -153,6 +154,19 @@ def test_a_schedule_of_what_the_relaxation_accepts_is_searched():
     search.initialise(None)
     search.search_sequence_of((0, 1, 2, 3, 6, 7))
     assert search.value == 6
+
+
+def test_requests_that_are_refuted_are_excluded():
+    scaled = ScaledInstance.from_instance(stream(4, 1, 2, *FOUND))
+    search = AdmissionSearch(scaled, 1, Limits(), 0, "HiGHS")
+    search.initialise(None)
+    accepted = search.bound_by_spans(1, [])
+    assert len(accepted) == 6 and search.certificate is not None
+    assert not search.refute(accepted, 1)  # they have a schedule, and all tasks have none
+    assert search.refute(tuple(range(8)), 1)
+    search.bound = None
+    other = search.bound_by_spans(1, [accepted])
+    assert len(other) == 6 and other != accepted and search.certificate is None
 
 
 def test_no_more_spans_are_listed_than_asked_for():

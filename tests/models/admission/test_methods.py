@@ -11,7 +11,7 @@ import pytest
 from dlopt import compare, load, solve
 from dlopt.backends.pulp import Outcome
 from dlopt.errors import NotApplicableError, SolverError
-from dlopt.models.admission import feasibility, search, sequencing_milp
+from dlopt.models.admission import feasibility, search, sequence_portfolio, sequencing_milp
 from dlopt.models.admission.feasibility import FeasibilityTest
 from dlopt.models.admission.fixed_sequence_lp import (
     UnsizedChunk,
@@ -41,7 +41,7 @@ CROWD = stream(4, 1, 3, *[(k, 3 + k % 3, 13) for k in range(7)])
 def nothing_is_small(monkeypatch):
     monkeypatch.setattr(feasibility, "SMALL_CHUNKS", 0)
     monkeypatch.setattr(feasibility, "SMALL_CHUNKS_TWO_NODES", 0)
-    for module in (feasibility, search):
+    for module in (feasibility, sequence_portfolio):
         monkeypatch.setattr(module, "EFFORT", 300)
 
 
@@ -339,7 +339,7 @@ def test_a_sequence_must_be_better_and_complete(monkeypatch):
         if chunks is None:
             return None
         chunks = [UnsizedChunk(*one) for one in chunks]
-        return SimpleNamespace(loaded_chunks=chunks, tasks=accepted)
+        return SimpleNamespace(loaded_chunks=chunks, requests=accepted)
 
     monkeypatch.setattr(SequenceSearch, "improve", answer)
     player.search_sequences(None)

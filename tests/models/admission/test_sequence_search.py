@@ -7,7 +7,8 @@ import pytest
 from dlopt.models.admission.fixed_sequence_lp import UnsizedChunk, schedule_sequence, sequence_of
 from dlopt.models.admission.methods import exact_plan
 from dlopt.models.admission.scaled_instance import ScaledInstance
-from dlopt.models.admission.sequence_search import EFFORT, FINISHED, SequenceSearch
+from dlopt.models.admission.sequence_search import SequenceSearch
+from dlopt.models.common.sequence_annealing import EFFORT, FINISHED
 from dlopt.problems.admission import violations
 from dlopt.result import Limits, Status
 from tests.models.admission.sample_instances import GAPS, stream
@@ -41,9 +42,9 @@ def test_what_is_finished_has_a_schedule(name):
 def test_what_does_not_fit_is_not_finished():
     scaled = ScaledInstance.from_instance(stream(2, 1, 1, (0, 1, 2), (0, 1, 2)))
     search = SequenceSearch(scaled, 1, Limits(), 500, 0)
-    assert search.finish([], [0, 1]) is None and search.is_over
+    assert search.finish([], [0, 1]) is None and search.is_over()
     search = SequenceSearch(scaled, 1, Limits(work=200), EFFORT, 0)
-    assert len(search.improve([], []).tasks) == 1
+    assert len(search.improve([], []).requests) == 1
     assert search.improve([UnsizedChunk(0, 0), UnsizedChunk(0, 1)], [0]) is None
 
 
@@ -57,7 +58,7 @@ def test_promised_tasks_are_kept():
         assert scaled.tasks[0].mandatory == bool(now)
         search = SequenceSearch(scaled, 1, Limits(work=500), EFFORT, 0)
         found = search.improve([UnsizedChunk(0, 0)], [0])
-        assert (found.tasks if found else {0}) == accepted
+        assert (found.requests if found else {0}) == accepted
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -81,7 +82,7 @@ def test_a_chunk_with_hardly_any_load_may_be_in_a_first_sequence():
     scaled = ScaledInstance.from_instance(stream(2, 1, (1, 10**16), (0, 3, 7), (1, 1, 9)))
     begun = [UnsizedChunk(0, 0), UnsizedChunk(0, 1)]
     found = SequenceSearch(scaled, 1, Limits(work=100), EFFORT, 0).improve(begun, [0])
-    assert found.tasks == {0, 1}
+    assert found.requests == {0, 1}
 
 
 def test_tasks_with_less_load_than_the_tolerance_have_chunks():
@@ -102,4 +103,4 @@ def test_no_sets_of_tasks_are_drawn_beyond_a_limit():
     scaled = ScaledInstance.from_instance(instance, "accepted-load")
     search = SequenceSearch(scaled, 1, Limits(work=10), EFFORT, 0)
     assert search.improve([UnsizedChunk(0, 0)], [0]) is None
-    assert len(search.fluid.known) < 10
+    assert len(search.relaxation.known) < 10

@@ -1,0 +1,134 @@
+"""The relaxation over spans of chunks around reservations: an upper bound for few chunks a node.
+
+It extends `dlopt.models.admission.chunk_span_relaxation` by reservations `r`, accepted by a binary
+``q_r``, of whose nodes ``h_rg`` are of group `g`. Starts and ends of reservations, and ends of
+their transmissions, are instants that divide time, too. With ``I_rm`` and ``N_rm`` for how long
+reservation `r` occupies the channel and a node in interval `m`:
+
+    sum of what is sent in interval m + sum_r I_rm q_r <= L_m
+    sum of what is occupied in interval m + sum_r N_rm h_rg <= free time of the group's nodes
+    sum n + sum of q_r, or h_rg, of the reservations at an instant <= 1 or N_g
+    sum n <= K N_g z_i                      of task i, of its chunks in group g that start in a gap
+
+and ``h_rg`` is as in `dlopt.models.multistage.fluid_relaxation`. The occupancy cuts hold with
+reservations, too: these send nothing and compute nothing for a task. The cuts of
+`dlopt.models.multistage.full_window_cuts` come first.
+
+Source: ours.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from dlopt.backends.linear_program import Row
+from dlopt.models.admission.chunk_span_relaxation import ChunkSpanRelaxation
+from dlopt.models.admission.fluid_relaxation import NodeGroup
+from dlopt.models.common.named_rows import ONE
+from dlopt.models.common.stream_bounds import AcceptanceProgram, UpperBound
+from dlopt.models.multistage.fluid_relaxation import time_grid
+from dlopt.models.multistage.full_window_cuts import FullWindows
+from dlopt.models.multistage.reservation_columns import ReservationColumns
+from dlopt.models.multistage.scaled_instance import ScaledInstance
+from dlopt.result import Limits
+
+
+class ReservationSpanRelaxation(ChunkSpanRelaxation):
+    """The program above, in fractions, and its cuts.
+
+    Parameters
+    ----------
+    stream : ScaledInstance
+    installments : int
+        `K`: chunks that a task may have on a node in a gap.
+    max_length, most
+        As in `ChunkSpanRelaxation`.
+
+    Examples
+    --------
+    >>> from dlopt.problems.cluster import Cluster
+    >>> from dlopt.problems.multistage import Instance, Reservation, Task
+    >>> from dlopt.result import Limits
+    >>> tasks, wanted = (Task("a", 0, 2, 4),), (Reservation("r", 0, 1, 3, io_end=2),)
+    >>> scaled = ScaledInstance.from_instance(Instance(Cluster(1, 1, 1), tasks, wanted))
+    >>> relaxation = ReservationSpanRelaxation(scaled, 1)
+    >>> relaxation.upper_bound(Limits(), known_value=None, seed=0).value
+    Fraction(1, 1)
+    """
+
+    def __init__(
+        self,
+        stream: ScaledInstance,
+        installments: int,
+        max_length: Fraction | None = None,
+        most: int | None = None,
+    ) -> None:
+        self.stream = stream
+        super().__init__(stream.tasks_only, installments, max_length, most)
+        self.reservations = ReservationColumns(stream, self, self.groups)
+        self.binaries = [*self.accepted, *self.reservations.accepted]
+        self.full_windows, self.has_cuts = FullWindows(stream, self.binaries), True
+
+    def grouped_nodes(self) -> list[NodeGroup]:
+        """Return groups of nodes that are named together, too."""
+        return time_grid(self.stream).groups
+
+    def more_instants(self) -> set[Fraction]:
+        """Return when reservations begin and end."""
+        of_reservations = {
+            max(instant, self.stream.now)
+            for one in self.stream.reservations
+            for instant in (one.start, one.io_end, one.end)
+        }
+        return of_reservations.union(self.stream.reservation_starts)
+
+    def gap(self, m: int) -> int:
+        """Return how many reservations' starts are before the end of an interval."""
+        return bisect_right(self.stream.reservation_starts, self.instants[m])
+
+    def is_free(self, node: int, instant: Fraction) -> bool:
+        """Tell whether a node may be in use at an instant, from which on it may be reserved."""
+        return self.scaled.free[node] <= instant
+
+    def upper_bound(self, limits: Limits, known_value: Fraction | None, seed: int) -> UpperBound:
+        """Bound the objective value of schedules; no checker knows this program."""
+        return replace(super().upper_bound(limits, known_value, seed), certificate=None)
+
+    def program(self) -> AcceptanceProgram:
+        """State the program above, as a minimisation."""
+        model = super().program()
+        names = [f"x_{n}" for n in range(len(self.costs))]
+        return model._replace(column_names=names, row_names=())
+
+    def add_rows(self) -> None:
+        """Add the rows of chunks and tasks, and the uses of port and nodes."""
+        super().add_rows()
+        for r, reservation in enumerate(self.stream.reservations):
+            nodes = self.reservations.nodes_of(r)
+            if reservation.obstacle is None:
+                q = self.reservations.accepted[r]
+                self._occupy(None, q, ONE, reservation.start, reservation.io_end)
+                for g, (column, count) in nodes.items():
+                    self._occupy(g, column, Fraction(count), reservation.start, reservation.end)
+        self.reservations.add_conflicts()
+
+    def separate(self, point: Sequence[float]) -> list[Row]:
+        """Return the cuts of full windows that a point violates; without one, occupancy cuts."""
+        rows = self.full_windows.separate(point)
+        if self.share is None or rows:
+            return rows
+        return list(super().separate(point))
+
+    def _occupy(
+        self, g: int | None, column: int, count: Fraction, start: Fraction, end: Fraction
+    ) -> None:
+        """Use the port, or nodes of a group, for a reservation, within and between intervals."""
+        for m, instant in enumerate(self.instants[:-1]):
+            if start <= instant < end:
+                length = self.instants[m + 1] - instant
+                self.use[g, m, False].append((column, count * length))
+                if instant > self.instants[0]:
+                    self.use[g, m, True].append((column, count))
