@@ -254,7 +254,7 @@ def with_three_reservations(nodes: int, tasks: int, number: int) -> Instance:
     three become reservations.
     """
     stream = middle(nodes, tasks + 3, number)
-    drawn = (reserve(stream, 3 / (tasks + 3), advance=0, seed=seed) for seed in count())
+    drawn = (reserve(stream, fraction=3 / (tasks + 3), advance=0, seed=seed) for seed in count())
     return next(instance for instance in drawn if len(instance.reservations) == 3)
 
 

@@ -65,10 +65,13 @@ def test_a_command_that_is_ended(home: Path, number: int, code: int, told: str) 
         stderr=subprocess.PIPE,
         text=True,
     ) as process:
-        assert gate.read() == b"!"
-        assert len(list(home.iterdir())) == 1
-        process.send_signal(number)
-        out, err = process.communicate(timeout=PATIENCE)
+        try:
+            assert gate.read() == b"!"
+            assert [path.name.rpartition("-")[0] for path in home.iterdir()] == ["dlopt-run"]
+            process.send_signal(number)
+            out, err = process.communicate(timeout=PATIENCE)
+        finally:
+            process.kill()  # or a test that fails waits for it
     assert (process.returncode, out, err) == (code, "", told)
     assert gate.read() == b"" and list(home.iterdir()) == []
 
