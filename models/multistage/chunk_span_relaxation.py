@@ -77,13 +77,12 @@ class ReservationSpanRelaxation(ChunkSpanRelaxation):
         return time_grid(self.stream).groups
 
     def more_instants(self) -> set[Fraction]:
-        """Return when reservations begin and end."""
-        of_reservations = {
-            max(instant, self.stream.now)
-            for one in self.stream.reservations
-            for instant in (one.start, one.io_end, one.end)
-        }
-        return of_reservations.union(self.stream.reservation_starts)
+        """Return when reservations begin and end, from now on."""
+        instants = set(self.stream.reservation_starts)
+        instants.update(
+            t for one in self.stream.reservations for t in (one.start, one.io_end, one.end)
+        )
+        return {max(instant, self.stream.now) for instant in instants}
 
     def gap(self, m: int) -> int:
         """Return how many reservations' starts are before the end of an interval."""
@@ -125,9 +124,12 @@ class ReservationSpanRelaxation(ChunkSpanRelaxation):
     def _occupy(
         self, g: int | None, column: int, count: Fraction, start: Fraction, end: Fraction
     ) -> None:
-        """Use the port, or nodes of a group, for a reservation, within and between intervals."""
+        """Use the port, or nodes of a group, for a reservation, within and between intervals.
+
+        Before now, no node counts as free.
+        """
         for m, instant in enumerate(self.instants[:-1]):
-            if start <= instant < end:
+            if max(start, self.stream.now) <= instant < end:
                 length = self.instants[m + 1] - instant
                 self.use[g, m, False].append((column, count * length))
                 if instant > self.instants[0]:

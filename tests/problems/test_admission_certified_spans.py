@@ -93,7 +93,7 @@ ROWS = {
     "sending_1": ({f"n_0_0_0_{s}": 1 for s in ("1_2", "1_3", "2_3")}, 1),
     "busy_0_1": ({f"n_0_0_{s}": 1 for s in SPANS[0][:5]}, 1),
     "busy_0_3": ({f"n_0_0_{s}": 1 for s in SPANS[0] if s[-1] == "3"}, 2),
-    # Chunks that start in [2, 4) occupy 2, 1, 1/2, ... of it beside their set-up times of 1. Of
+    # Chunks that start in [2, 4) occupy 2, 1, 1/2, ... of it, and their set-up times of 1. Of
     # each 3/2 is paid: 3/2 of the first one and 1/2 of the second one remain.
     "cut_2_2_7": (
         sums(

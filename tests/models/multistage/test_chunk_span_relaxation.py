@@ -72,6 +72,23 @@ def test_plans_satisfy_all_rows_and_cuts(data, parts, draw):
 
 
 @pytest.mark.property
+@share(1 / 2)
+@given(mixed(most=2, tasks=1, state=True), st.sampled_from([1, 4]))
+def test_the_bound_is_no_less_than_the_optimum(instance, parts):
+    """Also where reservations have begun before now."""
+    most = oracle.most(instance)
+    relaxation = relaxation_of(ScaledInstance.from_instance(instance), 1, parts)
+    bound = relaxation.upper_bound(Limits(), None, 0).value
+    assert most is None or (bound is not None and bound >= most)
+
+
+def test_a_reservation_that_has_begun_is_accepted():
+    instance = around(2, 1, 1, (3, 2, 9), held=((0, 1, 2, 6, (0,)),), now=3)
+    scaled = ScaledInstance.from_instance(instance)
+    assert relaxation_of(scaled, 1, 1).upper_bound(Limits(), None, 0).value == 2
+
+
+@pytest.mark.property
 @share(1 / 4)
 @given(mixed(most=2, tasks=2, wanted=2, setup=False))
 def test_search_and_bound_enclose_the_optimum(instance):
