@@ -28,8 +28,9 @@ _LONGEST_PAUSE_S = 1.0
 """The longest of these pauses. Both are chosen by hand."""
 _STEPS = 100
 """Steps of a loop, at any of which Python may raise what another thread asked for."""
-_WITH_LOCKS = frozenset({"coverage", "llvmlite", "logging", "numba"})
-"""Packages whose code holds locks that all threads wait for, and that it must release itself."""
+_NOT_BROKEN_OFF = frozenset({"coverage", "llvmlite", "logging", "numba", "dlopt.temporary_files"})
+"""Packages whose code holds locks that all threads wait for, and that it must release itself; and
+the module that removes files, which what was raised a moment before has made it do."""
 _POLLING_PAUSE_S = 0.02
 """Seconds between two looks at a condition that gives work up, where there is one."""
 _LAST_WAIT_S = 10.0
@@ -262,18 +263,25 @@ def _raise_in(thread: int) -> None:
 
 
 def can_be_broken_off(frame: FrameType | None) -> bool:
-    """Tell whether a thread may be ended where it is: in no import, and in no code with locks.
+    """Tell whether a thread may be ended where it is: in no import, code with locks, or clean-up.
 
-    Half of an import would be left for good, and a lock that is never released would stop all
-    threads that want it. What such code calls counts as well: it holds the lock meanwhile.
+    Half of an import would be left for good, a lock that is never released would stop all threads
+    that want it, and a temporary folder that is half removed would stay. What such code calls
+    counts as well: it holds the lock meanwhile. A thread that is inside `contextlib` itself may be
+    about to leave a block, whose end must be reached.
     """
-    if is_importing(frame):
+    if is_importing(frame) or _module_name(frame) == "contextlib":
         return False
     while frame is not None:
-        if str(frame.f_globals.get("__name__", "")).partition(".")[0] in _WITH_LOCKS:
+        name = _module_name(frame)
+        if name in _NOT_BROKEN_OFF or name.partition(".")[0] in _NOT_BROKEN_OFF:
             return False
         frame = frame.f_back
     return True
+
+
+def _module_name(frame: FrameType | None) -> str:
+    return "" if frame is None else str(frame.f_globals.get("__name__", ""))
 
 
 def is_importing(frame: FrameType | None) -> bool:

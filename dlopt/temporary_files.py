@@ -87,8 +87,9 @@ def temporary_folder() -> Iterator[Path]:
     try:
         yield path
     finally:
-        if _OWN.pop(str(path), None) == os.getpid():
+        if _OWN.get(str(path)) == os.getpid():
             shutil.rmtree(path, ignore_errors=True)
+        _OWN.pop(str(path), None)  # only now: what is broken off is removed at the end
         os.close(lock)
 
 

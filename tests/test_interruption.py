@@ -6,10 +6,13 @@ import contextlib
 import contextvars
 import logging
 import random
+import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -17,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from dlopt import Limits, interruption, method_run, registry, solve
+from dlopt import Limits, interruption, method_run, registry, solve, temporary_files
 from dlopt.errors import NotApplicableError
 from dlopt.interruption import still_working, within
 from dlopt.problems.cluster import Cluster
@@ -328,3 +331,42 @@ def test_work_is_not_broken_off_in_code_that_holds_locks() -> None:
     logger.addHandler(Handler())
     logger.warning("anything")
     assert inside == [False, False]  # what is called with the lock, too
+
+
+def test_a_temporary_folder_is_removed_to_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What made the block end is raised again and again, and must not end its clean-up."""
+    remove, entered, begun = shutil.rmtree, threading.Event(), threading.Event()
+
+    def slow(path: Path, **options: Any) -> None:
+        begun.set()
+        stop = time.monotonic() + 10 * SOON
+        while time.monotonic() < stop:
+            pass
+        remove(path, **options)
+
+    def work() -> None:
+        with temporary_files.temporary_folder():
+            entered.set()
+            for_ever()
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(shutil, "rmtree", slow)
+    with pytest.raises(TimeoutError):
+        within(PATIENCE_S, work, entered.is_set)
+    assert begun.wait(PATIENCE_S) and not still_working(PATIENCE_S)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_block_is_left_before_the_work_is_broken_off_again() -> None:
+    @contextlib.contextmanager
+    def block() -> Iterator[None]:
+        inside.append(interruption.can_be_broken_off(sys._getframe().f_back))
+        yield
+        inside.append(interruption.can_be_broken_off(sys._getframe().f_back))
+
+    inside: list[bool] = []
+    with block():
+        inside.append(interruption.can_be_broken_off(sys._getframe()))
+    assert inside == [False, True, False]
