@@ -74,7 +74,7 @@ CASES = (
         "admission",
         generate("admission", "small", tasks=5, seed=4),
         AdmissionSearch,
-        "divide_intervals",
+        "bound_by_conflicts",
     ),
     (
         "admission",

@@ -33,6 +33,8 @@ SHORT_MULTIPLIERS = (6, 10, 16, 24)
 """Binary digits of multipliers that are tried one after another, for short certificates."""
 MAX_CUT_ROUNDS = 30
 """Rounds of cut separation per subproblem. Set by hand: more tighten its bound, fewer save time."""
+MAX_LEAF_CUT_ROUNDS = 100
+"""The same of a subproblem in which all binaries are fixed: nothing is left but cuts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +274,8 @@ class BranchAndBound:
     def _solve(self, node: Subproblem, known: Fraction | None = None) -> Sequence[float]:
         """Set the bound of a node, or its infeasibility, with the proof; return its LP optimum."""
         self._fix_binaries(dict(node.fixed))
-        for _ in range(MAX_CUT_ROUNDS):
+        is_leaf = all(low == high for low, high in map(self.bounds.__getitem__, self.binaries))
+        for _ in range(MAX_LEAF_CUT_ROUNDS if is_leaf else MAX_CUT_ROUNDS):
             relaxed = self.solver.solve()
             if relaxed.status is not Status.OPTIMAL:
                 ray = self._infeasibility_proof(relaxed)

@@ -107,6 +107,11 @@ class ChunkSpanRelaxation(ProgramBuilder):
     most : int, optional
         No more spans are listed.
 
+    Attributes
+    ----------
+    conflicts : sequence of collection of int
+        Requests, by their positions among the binaries, that are not accepted together.
+
     Examples
     --------
     >>> from dlopt.problems.admission import Instance, Task
@@ -140,13 +145,14 @@ class ChunkSpanRelaxation(ProgramBuilder):
             (i, g, *intervals)
             for i, task in enumerate(scaled.tasks)
             for g, group in enumerate(self.groups)
-            for intervals in self._intervals_of_spans(task, group)
+            for intervals in self.intervals_of_spans(task, group)
         )
         self.spans = [self._add_span(*span) for span in islice(spans, most)]
         is_sent = all(group.tau for group in self.groups)
         self.share = max(g.chi / (g.tau + g.chi) for g in self.groups) if is_sent else None
         self.binaries, self.has_cuts = self.accepted, is_sent
         self.rounds, self.row_names = 0, list[str]()
+        self.conflicts: Sequence[Collection[int]] = ()
 
     def grouped_nodes(self) -> list[NodeGroup]:
         """Return the groups of nodes."""
@@ -163,11 +169,6 @@ class ChunkSpanRelaxation(ProgramBuilder):
     def is_free(self, node: int, instant: Fraction) -> bool:
         """Tell whether a node may be in use at an instant."""
         return self.scaled.free[node] < instant
-
-    def exclude(self, requests: Collection[int]) -> None:
-        """Do not accept all of some requests; no checker knows this row."""
-        terms = [(self.binaries[k], ONE) for k in requests]
-        self._add_named("conflict", terms, None, Fraction(len(terms) - 1))
 
     def upper_bound(self, limits: Limits, known_value: Fraction | None, seed: int) -> UpperBound:
         """Bound the objective value of schedules, as `relaxation_bound` does."""
@@ -188,7 +189,7 @@ class ChunkSpanRelaxation(ProgramBuilder):
             self.separate if self.has_cuts else None,
             " over spans of chunks",
             self.row_names,
-        )
+        ).excluding(self.conflicts)
 
     def add_rows(self) -> None:
         """Add the rows of chunks and tasks, and the uses of port and nodes."""
@@ -218,7 +219,7 @@ class ChunkSpanRelaxation(ProgramBuilder):
         self.row_names.append(name)
         self.add_row(terms, lower, upper)
 
-    def _intervals_of_spans(
+    def intervals_of_spans(
         self, task: ScaledTask, group: NodeGroup
     ) -> Iterator[tuple[int, int, int, Fraction, Fraction]]:
         """Yield start, sent and end of each span, with the least and the most load of a chunk."""

@@ -56,8 +56,9 @@ def exact_plan(
     Guarantee: the schedule is computed in fractions, exact for exact instances; for floats it is
     good within a relative 1e-6. The bound is that of the fluid relaxation with window cuts and
     branch and bound, each node certified in fractions; where that leaves a gap, that of the
-    relaxation over spans of chunks, in fractions, too, or the dual bound of the solver for the MILP
-    over sequences of chunks, in floating point. An optimum of few chunks is then proven in
+    relaxation over spans of chunks, or of sets of tasks that it proves not to fit together, in
+    fractions, too, or the dual bound of the solver for the MILP over sequences of chunks, in
+    floating point. An optimum of few chunks is then proven in
     fractions by branch and bound over their orders. Local search finds sequences and proves
     nothing.
 

@@ -84,6 +84,7 @@ class AdmissionSearch(SequencePortfolio[ScaledInstance, Solution, UnsizedChunk])
             known_value=self.value,
             relaxation_only=relaxation_only,
             seed=self.seed,
+            conflicts=self.conflicts,
         )
 
     def schedule_accepted(self, accepted: tuple[int, ...]) -> None:
@@ -149,7 +150,8 @@ class AdmissionSearch(SequencePortfolio[ScaledInstance, Solution, UnsizedChunk])
         self.use_dual_bound(outcome)
 
     def certify_optimum(self) -> None:
-        """Look for a certificate by the order of chunks, where the relaxation has given none."""
+        """Look for a certificate by spans or the order of chunks, where there is none."""
+        self.certify_by_spans()
         if self.certificate is not None or self.bound is None or not self.is_optimal:
             return
         with suppress(ProofError):

@@ -1,6 +1,8 @@
 """What both searches for acceptance do with sequences and spans of chunks.
 
-Local search over sequences improves the incumbent, and the relaxation over spans the bound.
+Local search over sequences improves the incumbent. The relaxation over spans improves the bound: it
+proves that sets of requests do not fit, which the fluid relaxation then excludes by combinatorial
+Benders cuts (Codato and Fischetti, Oper. Res. 54 (2006) 756-766), and bounds the value by itself.
 `dlopt.models.admission.search` and `dlopt.models.multistage.search` fill in the steps.
 """
 
@@ -8,14 +10,16 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from contextlib import suppress
 from fractions import Fraction
 from typing import Generic
 
+from dlopt.backends.time_budget import Budget
 from dlopt.models.admission.chunk_span_relaxation import ChunkSpanRelaxation
 from dlopt.models.common.chunk_sequences import ChunkT
 from dlopt.models.common.named_rows import ZERO
 from dlopt.models.common.sequence_annealing import CYCLE, EFFORT, SequenceAnnealing
+from dlopt.models.common.stream_bounds import UpperBound
 from dlopt.models.common.stream_search import TIME_SHARE, PlanT, ScaledT, StreamSearch
 from dlopt.result import Limits
 
@@ -27,6 +31,10 @@ after the other. Chosen by hand: most streams are decided by few intervals."""
 MAX_PROVEN_CHUNKS = 20
 """Chunks beyond which the MILP over sequences proves little within a minute, measured on random
 instances: local search may then take its whole share of the time."""
+CONFLICT_SHARE = 1 / 2
+"""Share of the remaining time for conflicts. Chosen by hand."""
+MAX_CONFLICTS = 200
+"""Chosen by hand: most streams need fewer than twenty."""
 MAX_SPANS = 4_000
 """Spans of all tasks. Chosen by hand: a linear program with more takes seconds."""
 SECONDS_PER_SPAN = 1e-3
@@ -39,7 +47,18 @@ class SequencePortfolio(StreamSearch[ScaledT, PlanT], Generic[ScaledT, PlanT, Ch
     """One search for the schedule of maximum objective value.
 
     Parameters are those of `StreamSearch`.
+
+    Attributes
+    ----------
+    conflicts : list of tuple of int
+        Sets of requests that do not fit together.
     """
+
+    def __init__(
+        self, scaled: ScaledT, installments: int, limits: Limits, seed: int, solver: str
+    ) -> None:
+        super().__init__(scaled, installments, limits, seed, solver)
+        self.conflicts: list[tuple[int, ...]] = []
 
     @abstractmethod
     def sequence_search(self, limits: Limits, effort: int | None) -> SequenceAnnealing[ChunkT]:
@@ -79,60 +98,125 @@ class SequencePortfolio(StreamSearch[ScaledT, PlanT], Generic[ScaledT, PlanT, Ch
         effort = None if chunks > MAX_PROVEN_CHUNKS else EFFORT
         self.search_sequences(effort, gap=self.scaled.value_granularity)
         self.search_sequences(CYCLE)
+        self.bound_by_conflicts()
         self.divide_intervals()
         self.search_sequences(effort, share=1.0 if is_last else SEARCH_SHARE)
+
+    def bound_by_conflicts(self) -> None:
+        """Bound the value by the fluid relaxation without sets of requests that do not fit.
+
+        This is logic-based Benders decomposition: each set that the relaxation accepts either has
+        a schedule, or yields a conflict.
+        """
+        budget = Budget(self.budget.left(CONFLICT_SHARE))
+        while len(self.conflicts) < MAX_CONFLICTS and not budget.is_spent:
+            limits = budget.left(TIME_SHARE)
+            bound = self.relax(limits, relaxation_only=False)
+            self.use_bound_of_class(bound)
+            if self.is_within_gap or not bound.accepted or not self.decide(bound.accepted):
+                return
+
+    def decide(self, requests: tuple[int, ...]) -> bool:
+        """Find a schedule of some requests, or a conflict among them; tell whether it did."""
+        conflict, value = self.conflict_among(requests, PARTS[:2]), self.value
+        if not conflict:
+            self.search_sequence_of(requests)
+            if self.value > value:
+                return True
+            conflict = self.conflict_among(requests, PARTS[2:])
+        self.conflicts += [conflict] * bool(conflict)
+        return bool(conflict)
+
+    def conflict_among(
+        self, requests: tuple[int, ...], divisions: Sequence[int]
+    ) -> tuple[int, ...]:
+        """Return requests, among some, that do not fit together; none if none are found.
+
+        They are proven not to fit by spans of chunks in shorter and shorter intervals.
+        """
+        for parts in divisions:
+            is_refuted = self.refutes(requests, parts)
+            if is_refuted is None:
+                break
+            if is_refuted:
+                for request in requests:
+                    fewer = tuple(k for k in requests if k != request)
+                    if self.refutes(fewer, parts):
+                        requests = fewer
+                return requests
+        return ()
+
+    def refutes(self, requests: tuple[int, ...], parts: int) -> bool | None:
+        """Tell whether spans prove that some requests do not fit; None if there are too many.
+
+        Where they do not, each of the cases may be refuted by itself.
+        """
+        scaled = self.restricted_to(requests)
+        if not scaled.tasks:
+            return False
+        is_refuted = self.is_refuted(scaled, parts)
+        if is_refuted is False:
+            cases = self.cases(scaled)
+            is_refuted = bool(cases) and all(self.is_refuted(case, parts) for case in cases)
+        return is_refuted
+
+    def cases(self, scaled: ScaledT) -> Collection[ScaledT]:
+        """Return instances of which one has each schedule of an instance; none if it is one."""
+        return ()
+
+    def is_refuted(self, scaled: ScaledT, parts: int) -> bool | None:
+        """Tell whether spans prove that there is no schedule; None if there are too many."""
+        limits = self.budget.left(TIME_SHARE)
+        most = max_spans(limits)
+        relaxation = self.span_relaxation(scaled, self.horizon() / parts, most + 1)
+        if len(relaxation.spans) > most:
+            return None
+        return relaxation.upper_bound(limits, None, self.seed).value is None
 
     def divide_intervals(self) -> None:
         """Bound the value by spans of chunks in shorter and shorter intervals.
 
-        Local search looks for a schedule of what each relaxation accepts. If it finds none, still
-        shorter intervals may refute these requests by themselves.
+        Local search looks for a schedule of what each relaxation accepts.
         """
-        searched, conflicts = set[tuple[int, ...]](), list[tuple[int, ...]]()
+        searched = set[tuple[int, ...]]()
         for parts in PARTS:
-            is_refuted = True
-            while is_refuted and not self.is_within_gap:
-                accepted = self.bound_by_spans(parts, conflicts)
-                if not accepted or accepted in searched:
-                    break
-                searched.add(accepted)
-                self.search_sequence_of(accepted)
-                is_refuted = not self.is_within_gap and self.refute(accepted, parts)
-                conflicts += [accepted] * is_refuted
+            bound = self.bound_by_spans(parts, self.conflicts)
+            if bound is None or self.is_within_gap:
+                return
+            self.use_bound_of_class(bound)
+            if bound.accepted and bound.accepted not in searched:
+                searched.add(bound.accepted)
+                self.search_sequence_of(bound.accepted)
 
     def bound_by_spans(
-        self, parts: int, conflicts: Sequence[tuple[int, ...]]
-    ) -> tuple[int, ...] | None:
-        """Bound the value, and return what the relaxation accepts; None if it is too large.
-
-        Of each of some sets of requests not all are accepted.
-        """
+        self, parts: int, conflicts: Sequence[tuple[int, ...]] = ()
+    ) -> UpperBound | None:
+        """Bound the value by spans of chunks; None if there are too many."""
         limits = self.budget.left(TIME_SHARE)
         most = max_spans(limits)
         relaxation = self.span_relaxation(self.scaled, self.horizon() / parts, most + 1)
         if len(relaxation.spans) > most:
             return None
-        for conflict in conflicts:
-            relaxation.exclude(conflict)
-        bound = relaxation.upper_bound(limits, self.value, self.seed)
-        if conflicts:
-            bound = replace(bound, certificate=None)
+        relaxation.conflicts = conflicts
+        return relaxation.upper_bound(limits, self.value, self.seed)
+
+    def use_bound_of_class(self, bound: UpperBound) -> None:
+        """Take over a bound of schedules with few chunks, if it is better."""
         if self.bound is None or bound.value is None or bound.value < self.bound:
             self._update_bound(bound, False)
-        return bound.accepted
 
-    def refute(self, requests: tuple[int, ...], parts: int) -> bool:
-        """Tell whether shorter intervals prove that some requests do not fit together."""
-        scaled = self.restricted_to(requests)
-        for finer in (1, 2, 4):
-            limits = self.budget.left(TIME_SHARE)
-            most = max_spans(limits)
-            relaxation = self.span_relaxation(scaled, self.horizon() / parts / finer, most + 1)
-            if len(relaxation.spans) > most:
-                return False
-            if relaxation.upper_bound(limits, None, self.seed).value is None:
-                return True
-        return False
+    def certify_by_spans(self) -> None:
+        """Look for a certificate by spans of chunks, where the optimum rests on conflicts."""
+        if self.certificate is not None or not (self.conflicts and self.is_optimal):
+            return
+        for parts in PARTS:
+            with suppress(TimeoutError):
+                bound = self.bound_by_spans(parts)
+                if bound is None:
+                    return
+                if bound.certificate is not None and bound.value == self.bound:
+                    self.use_relaxation(bound)
+                    return
 
     def search_sequence_of(self, accepted: tuple[int, ...]) -> None:
         """Look for a schedule of some requests by local search over sequences of chunks."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from fractions import Fraction
 
 from dlopt.models.admission.fluid_relaxation import FluidRelaxation
@@ -27,6 +27,7 @@ def upper_bound(
     relaxation_only: bool = False,
     accept_all: bool = False,
     seed: int = 0,
+    conflicts: Collection[Collection[int]] = (),
 ) -> UpperBound:
     """Bound the objective value of schedules.
 
@@ -44,6 +45,8 @@ def upper_bound(
     accept_all : bool
         Accept all tasks: the question is whether there is a schedule at all.
     seed : int
+    conflicts : collection of collection of int
+        Requests that are not accepted together, by their positions among the binaries.
 
     Examples
     --------
@@ -71,7 +74,7 @@ def upper_bound(
             MAX_EXACT_NODES,
             None if cuts is None else cuts.separate,
             "" if cuts is None else " with window cuts",
-        )
+        ).excluding(conflicts)
 
     return relaxation_bound(
         scaled,

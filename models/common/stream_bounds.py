@@ -7,7 +7,7 @@ and bound is asked, in floating point.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import floor, inf
@@ -64,6 +64,8 @@ class AcceptanceProgram(NamedTuple):
     row_names : sequence of str
         For the certificate: of the rows, and of cuts once they are separated. If there are none,
         these are numbered.
+    has_checker : bool
+        Whether there is a checker for certificates of this program.
     """
 
     program: LinearProgram
@@ -74,10 +76,28 @@ class AcceptanceProgram(NamedTuple):
     separate: Cuts | None = None
     cuts: str = ""
     row_names: Sequence[str] = ()
+    has_checker: bool = True
 
     def accepted(self, point: Sequence[float]) -> tuple[int, ...]:
         """Return which binaries a point accepts, by their positions."""
         return tuple(i for i, column in enumerate(self.binaries) if point[column] > 0.5)
+
+    def excluding(self, conflicts: Collection[Collection[int]]) -> AcceptanceProgram:
+        """Return the program that accepts not all requests of a conflict, by their positions.
+
+        These rows are combinatorial Benders cuts.
+        """
+        if not conflicts:
+            return self
+        rows = [tuple((self.binaries[k], Fraction(1)) for k in one) for one in conflicts]
+        bounds = [(None, Fraction(len(row) - 1)) for row in rows]
+        program = replace(
+            self.program,
+            rows=(*self.program.rows, *rows),
+            row_bounds=(*self.program.row_bounds, *bounds),
+        )
+        cuts = f"{self.cuts}, {len(rows)} combinatorial Benders cut{'s' * (len(rows) != 1)}"
+        return self._replace(program=program, cuts=cuts, has_checker=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +166,7 @@ def relaxation_bound(
         None,
         _describe_proof(result.subproblems, model.cuts) if result.subproblems else TRIVIAL_BOUND,
         version=search.solver.version,
-        certificate=_certificate(search, result.bound, model),
+        certificate=_certificate(search, result.bound, model) if model.has_checker else None,
     )
     if result.bound is None:
         return bound

@@ -8,6 +8,7 @@ the steps.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from copy import copy
 from fractions import Fraction
 from functools import cached_property
@@ -43,6 +44,10 @@ class ScaledRequests(Values, Protocol):
     @property
     def instance(self) -> Numbers:
         """The instance as given."""
+
+    @property
+    def tasks(self) -> Sequence[object]:
+        """The tasks of which load remains."""
 
     @property
     def max_value(self) -> Fraction:

@@ -20,20 +20,19 @@ Source: ours.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from dlopt.backends.linear_program import Row
 from dlopt.models.admission.chunk_span_relaxation import ChunkSpanRelaxation
 from dlopt.models.admission.fluid_relaxation import NodeGroup
+from dlopt.models.admission.scaled_instance import ScaledTask
 from dlopt.models.common.named_rows import ONE
-from dlopt.models.common.stream_bounds import AcceptanceProgram, UpperBound
+from dlopt.models.common.stream_bounds import AcceptanceProgram
 from dlopt.models.multistage.fluid_relaxation import time_grid
 from dlopt.models.multistage.full_window_cuts import FullWindows
 from dlopt.models.multistage.reservation_columns import ReservationColumns
 from dlopt.models.multistage.scaled_instance import ScaledInstance
-from dlopt.result import Limits
 
 
 class ReservationSpanRelaxation(ChunkSpanRelaxation):
@@ -88,19 +87,37 @@ class ReservationSpanRelaxation(ChunkSpanRelaxation):
         """Return how many reservations' starts are before the end of an interval."""
         return bisect_right(self.stream.reservation_starts, self.instants[m])
 
+    def intervals_of_spans(
+        self, task: ScaledTask, group: NodeGroup
+    ) -> Iterator[tuple[int, int, int, Fraction, Fraction]]:
+        """Yield the spans during which port and nodes are free of accepted reservations."""
+        port, nodes = self.reserved_intervals(None), self.reserved_intervals(group)
+        for span in super().intervals_of_spans(task, group):
+            start, sent, end = span[:3]
+            if not any(port[start : sent + 1]) and not any(nodes[start : end + 1]):
+                yield span
+
+    def reserved_intervals(self, group: NodeGroup | None) -> list[bool]:
+        """Return in which intervals accepted reservations have the port, or all of some nodes."""
+        reserved = self.stream.reservations
+        if not all(one.mandatory for one in reserved):
+            return []
+        windows = [
+            (one.start, one.io_end if group is None else one.end)
+            for one in reserved
+            if group is None or (one.names_nodes and set(group.nodes) <= set(one.eligible))
+        ]
+        return [any(a <= t < b for a, b in windows) for t in self.instants[:-1]]
+
     def is_free(self, node: int, instant: Fraction) -> bool:
         """Tell whether a node may be in use at an instant, from which on it may be reserved."""
         return self.scaled.free[node] <= instant
-
-    def upper_bound(self, limits: Limits, known_value: Fraction | None, seed: int) -> UpperBound:
-        """Bound the objective value of schedules; no checker knows this program."""
-        return replace(super().upper_bound(limits, known_value, seed), certificate=None)
 
     def program(self) -> AcceptanceProgram:
         """State the program above, as a minimisation."""
         model = super().program()
         names = [f"x_{n}" for n in range(len(self.costs))]
-        return model._replace(column_names=names, row_names=())
+        return model._replace(column_names=names, row_names=(), has_checker=False)
 
     def add_rows(self) -> None:
         """Add the rows of chunks and tasks, and the uses of port and nodes."""

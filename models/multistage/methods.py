@@ -55,9 +55,10 @@ def exact_plan(
     Guarantee: the schedule is computed in fractions, exact for exact instances; for floats it is
     good within a relative 1e-6. Reservations without named nodes get any. The bound is that of the
     fluid relaxation, certified in fractions, where that closes the gap (then `plan_class` is
-    ``any``), or that of the relaxation over spans of chunks, in fractions, too; else the dual bound
-    of the solver for the MILP over sequences of chunks, in floating point. Schedules are also
-    looked for by local search over sequences of chunks. A chunk may be computed beyond its gap, so
+    ``any``), or that of the relaxation over spans of chunks, or of sets of requests that it proves
+    not to fit together, in fractions, too; else the dual bound of the solver for the MILP over
+    sequences of chunks, in floating point. Schedules are also looked for by local search over
+    sequences of chunks. A chunk may be computed beyond its gap, so
     that schedules stage by stage are included.
 
     Plan class ``per-stage`` (``single`` without reservations, ``k`` with installments).

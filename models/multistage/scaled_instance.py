@@ -10,7 +10,7 @@ they are.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -133,6 +133,14 @@ class ScaledInstance:
         chosen = (replace(self.reservations[r], mandatory=True) for r in sorted(reservations))
         tasks_only = self.tasks_only.restricted_to(sorted(tasks))
         return replace(self, tasks_only=tasks_only, reservations=tuple(chosen))
+
+    def with_nodes(self, grants: Mapping[int, tuple[int, ...]]) -> ScaledInstance:
+        """Return the instance in which reservations get these nodes, and no others."""
+        named = (
+            replace(one, names_nodes=True, eligible=grants[r]) if r in grants else one
+            for r, one in enumerate(self.reservations)
+        )
+        return replace(self, reservations=tuple(named))
 
     def with_value_at_least(self, value: Fraction) -> ScaledInstance:
         """Return the instance in which all is mandatory without which a value is unattainable."""

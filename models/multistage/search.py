@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import islice
 
 from dlopt.models.admission.feasibility import MAX_CHUNKS, max_small_chunks
 from dlopt.models.admission.sequence_portfolio import SequencePortfolio
@@ -25,13 +26,21 @@ from dlopt.models.multistage.initial_solution import (
     replay_hint,
     sequence_of,
 )
+from dlopt.models.multistage.node_assignments import node_assignments
 from dlopt.models.multistage.scaled_instance import ScaledInstance
-from dlopt.models.multistage.sequence_search import NodeChoices, ReservationSequenceSearch
+from dlopt.models.multistage.sequence_search import (
+    MAX_ASSIGNED,
+    NodeChoices,
+    ReservationSequenceSearch,
+)
 from dlopt.models.multistage.sequencing_milp import SequencingMilp
 from dlopt.models.multistage.time_blocks import TimeBlocks
 from dlopt.models.multistage.upper_bounds import upper_bound
 from dlopt.problems.multistage.data import Solution
 from dlopt.result import Limits, Status
+
+MAX_CASES = 20
+"""Assignments of nodes to reservations that are refuted one by one. Chosen by hand."""
 
 
 class MultistageSearch(SequencePortfolio[ScaledInstance, Solution, UnsizedChunk]):
@@ -85,6 +94,7 @@ class MultistageSearch(SequencePortfolio[ScaledInstance, Solution, UnsizedChunk]
             known_value=self.value,
             relaxation_only=relaxation_only,
             seed=self.seed,
+            conflicts=self.conflicts,
         )
 
     def schedule_accepted(self, accepted: tuple[int, ...]) -> None:
@@ -127,6 +137,13 @@ class MultistageSearch(SequencePortfolio[ScaledInstance, Solution, UnsizedChunk]
     def restricted_to(self, requests: Collection[int]) -> ScaledInstance:
         """Return the instance in which some requests must be accepted, and there are no others."""
         return self.scaled.restricted_to(*self._tasks_and_reservations(requests))
+
+    def cases(self, scaled: ScaledInstance) -> list[ScaledInstance]:
+        """Return the instance with each assignment of nodes to reservations, if they are few."""
+        if not 0 < len(scaled.reservations) <= MAX_ASSIGNED:
+            return []
+        found = list(islice(node_assignments(scaled), MAX_CASES + 1))
+        return [scaled.with_nodes(grants) for grants in found] if len(found) <= MAX_CASES else []
 
     def horizon(self) -> Fraction:
         """Return the last deadline."""

@@ -28,8 +28,12 @@ from dlopt.models.multistage.fixed_sequence_lp import (
 )
 from dlopt.models.multistage.fluid_relaxation import ReservationFluidRelaxation
 from dlopt.models.multistage.full_window_cuts import FullWindows
+from dlopt.models.multistage.node_assignments import node_assignments
 from dlopt.models.multistage.scaled_instance import ScaledInstance
 from dlopt.result import Limits
+
+MAX_ASSIGNED = 6
+"""Reservations whose nodes are searched, if there are none by a greedy choice. Chosen by hand."""
 
 
 class NodeChoices:
@@ -59,7 +63,10 @@ class NodeChoices:
         key = frozenset(reservations)
         if key not in self.known:
             order = sorted(key)
-            found = assign_nodes(self.scaled.restricted_to((), order))
+            restricted = self.scaled.restricted_to((), order)
+            found = assign_nodes(restricted)
+            if found is None and len(order) <= MAX_ASSIGNED:
+                found = next(node_assignments(restricted), None)
             self.known[key] = (
                 None if found is None else {order[r]: nodes for r, nodes in found.items()}
             )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from fractions import Fraction
 
 from dlopt.models.admission.upper_bounds import MAX_EXACT_NODES, certificate_remarks
 from dlopt.models.common.stream_bounds import AcceptanceProgram, UpperBound, relaxation_bound
 from dlopt.models.multistage.fluid_relaxation import ReservationFluidRelaxation
+from dlopt.models.multistage.full_window_cuts import FullWindows
 from dlopt.models.multistage.scaled_instance import ScaledInstance
 from dlopt.result import Limits
 
@@ -22,6 +24,7 @@ def upper_bound(
     known_value: Fraction | None = None,
     relaxation_only: bool = False,
     seed: int = 0,
+    conflicts: Collection[Collection[int]] = (),
 ) -> UpperBound:
     """Bound the objective value of schedules.
 
@@ -35,6 +38,8 @@ def upper_bound(
     relaxation_only : bool
         Do not branch.
     seed : int
+    conflicts : collection of collection of int
+        Requests that are not accepted together, by their positions among the binaries.
 
     Examples
     --------
@@ -57,7 +62,8 @@ def upper_bound(
             model.column_names(),
             certificate_remarks(scaled.instance.name, model.tasks, "any", acceptances),
             max(MAX_EXACT_NODES * LARGE_PROGRAM_TERMS // terms, 1),
-        )
+            FullWindows(scaled, model.binaries).separate if conflicts else None,
+        ).excluding(conflicts)
 
     return relaxation_bound(
         scaled,

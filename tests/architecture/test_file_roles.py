@@ -62,6 +62,7 @@ MODEL_ROLES = {
         "program_steps",
         "feasibility",
         "sequence_portfolio",
+        "node_assignments",
         "methods",
         "bound_methods",
         "rolling_horizon",

@@ -156,17 +156,16 @@ def test_a_schedule_of_what_the_relaxation_accepts_is_searched():
     assert search.value == 6
 
 
-def test_requests_that_are_refuted_are_excluded():
+def test_requests_that_do_not_fit_are_excluded():
     scaled = ScaledInstance.from_instance(stream(4, 1, 2, *FOUND))
     search = AdmissionSearch(scaled, 1, Limits(), 0, "HiGHS")
     search.initialise(None)
-    accepted = search.bound_by_spans(1, [])
-    assert len(accepted) == 6 and search.certificate is not None
-    assert not search.refute(accepted, 1)  # they have a schedule, and all tasks have none
-    assert search.refute(tuple(range(8)), 1)
-    search.bound = None
-    other = search.bound_by_spans(1, [accepted])
-    assert len(other) == 6 and other != accepted and search.certificate is None
+    first = search.bound_by_spans(1)
+    assert len(first.accepted) == 6 and first.certificate is not None
+    assert search.conflict_among(first.accepted, (1,)) == ()  # they have a schedule
+    other = search.bound_by_spans(1, [first.accepted])
+    assert len(other.accepted) == 6 and other.accepted != first.accepted
+    assert other.certificate is None and "1 combinatorial Benders cut," in other.derivation
 
 
 def test_no_more_spans_are_listed_than_asked_for():

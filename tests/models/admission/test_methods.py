@@ -292,7 +292,8 @@ def test_what_the_bound_of_the_lateness_says(status, bound, verdict, monkeypatch
 
 def test_a_milp_without_a_solution_leaves_the_incumbent(monkeypatch):
     monkeypatch.setattr(SequencingMilp, "solve", ending(Status.LIMIT, None))
-    monkeypatch.setattr(search.AdmissionSearch, "divide_intervals", lambda self: None)
+    for step in ("bound_by_conflicts", "divide_intervals"):
+        monkeypatch.setattr(search.AdmissionSearch, step, lambda self: None)
     monkeypatch.setattr(search.AdmissionSearch, "search_sequences", lambda *_, **__: None)
     found = exact_plan(HARD)
     assert (found.status, found.value, found.bound) == (Status.FEASIBLE, 0, 4)

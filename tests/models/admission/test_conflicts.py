@@ -1,0 +1,74 @@
+"""Sets of tasks that do not fit together, and what they exclude."""
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from dlopt.models.admission.methods import exact_plan
+from dlopt.models.admission.scaled_instance import ScaledInstance
+from dlopt.models.admission.search import AdmissionSearch
+from dlopt.models.admission.upper_bounds import upper_bound
+from dlopt.result import Limits, Status
+from tests import oracles_admission as oracle
+from tests.examples import share
+from tests.models.admission.sample_instances import stream
+from tests.models.admission.test_chunk_span_relaxation import REFUTED
+from tests.strategies import admission
+
+LATE = stream(2, 1, 1, (0, 2, 4), (0, 1, 30), (0, 2, 4))
+
+
+def search_of(instance):
+    """Return a search that has not begun."""
+    scaled = ScaledInstance.from_instance(instance)
+    return AdmissionSearch(scaled, 1, Limits(), 0, "HiGHS")
+
+
+def test_a_conflict_is_minimal():
+    """Two of the tasks need the port at the same time, and the third does not matter."""
+    search = search_of(LATE)
+    assert search.conflict_among((0, 1, 2), (1,)) == (0, 2)
+    assert search.conflict_among((0, 1), (1, 12)) == ()
+
+
+def test_a_relaxation_does_not_accept_a_conflict():
+    scaled = search_of(LATE).scaled
+    bound = upper_bound(scaled, Limits(), conflicts=[(0, 1)])
+    assert (bound.value, bound.accepted) == (2, (1, 2)) or bound.accepted == (0, 2)
+    assert bound.certificate is None
+    assert upper_bound(scaled, Limits(), conflicts=[(0, 1), (1, 2), (0, 2)]).value == 1
+
+
+@pytest.mark.parametrize("tasks", REFUTED)
+def test_conflicts_prove_the_optimum(tasks):
+    search = search_of(stream(4, 1, 4, *tasks))
+    search.initialise(None)
+    search.compute_upper_bound()
+    search.search_sequences(2000)
+    best = search.value
+    assert search.bound == best + 1
+    search.bound_by_conflicts()
+    assert search.is_optimal and search.value == best and search.conflicts
+    assert search.proof_kind == "exact" and search.certificate is None
+    search.certify_by_spans()
+    assert search.certificate is not None
+
+
+def test_too_many_spans_refute_nothing(monkeypatch):
+    monkeypatch.setattr("dlopt.models.admission.sequence_portfolio.max_spans", lambda limits: 1)
+    search = search_of(LATE)
+    assert search.conflict_among((0, 1, 2), (1,)) == () and search.bound_by_spans(1) is None
+    assert exact_plan(LATE).status is Status.OPTIMAL
+
+
+@pytest.mark.property
+@share(1 / 2)
+@given(admission(most=2, tasks=3, identical=False, state=True), st.data())
+def test_a_conflict_has_no_schedule(instance, data):
+    search = search_of(instance)
+    tasks = search.scaled.tasks
+    assume(tasks)
+    requests = data.draw(st.sets(st.sampled_from(range(len(tasks))), min_size=1))
+    conflict = search.conflict_among(tuple(sorted(requests)), (1, 4))
+    chosen = [instance.tasks[tasks[k].index] for k in conflict]
+    assert not conflict or not oracle.feasible(instance, chosen)
