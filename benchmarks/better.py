@@ -1,7 +1,8 @@
 """How much of what the papers' algorithms give away is won back: ``python -m benchmarks.better``.
 
-For the settings of figures 4.6 to 4.12 of Mamat 2011: the reject ratio of the best algorithm of the
-papers, of ``priced``, and of a plan that knows all tasks, on the same streams.
+For the settings of figures 4.6 to 4.12, 6.10 and 6.18 of Mamat 2011 and 4 to 10 of Lin et al. 2005:
+the reject ratio of the best algorithm of the papers, of ``priced``, and of a plan that knows all
+tasks, on the same streams.
 """
 
 from __future__ import annotations
@@ -13,33 +14,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from benchmarks.papers.admission import BEST
+from benchmarks.better_settings import FIGURES, PAPERS, SEED_DRAWN, Setting, settings
 from benchmarks.papers.clairvoyant import most_accepted
 from benchmarks.papers.cli_arguments import chosen
-from benchmarks.papers.experiments import EXPERIMENTS, WITHOUT
-from benchmarks.papers.figure_files import curves_of, picture
+from benchmarks.papers.experiments import WITHOUT
+from benchmarks.papers.figure_files import picture
 from benchmarks.papers.fluid import fluid_bound
 from benchmarks.rows import Rows, form_of, kept
 from benchmarks.timing import Report
-from dlopt.generation.paper_workloads import mamat4
+from dlopt.generation.paper_workloads import WORKLOADS
 from dlopt.plotting.line_charts import Curve, DataPoint, Panel
 from dlopt.simulation import simulate
 from dlopt.simulation.replications import MeanEstimate, estimate
 
-FIGURES = ("4.6", "4.7", "4.8", "4.9a", "4.9b", "4.10-4.12")
-PAPERS = (
-    "fifo-opr-mn",
-    "edf-opr-mn",
-    "edf-epr-mn",
-    "edf-opr-an",
-    "edf-epr-an",
-    "mwf-opr-mn",
-    "mwf-epr-mn",
-    "mcdf",
-    "edf-iit-2",
-)
-"""The sound algorithms of the papers. Without EDF-IIT-1, which EDF-IIT-2 dominates, and those of
-chapter 6, which are for clusters without set-up costs."""
 OURS = "priced"
 SHARE_WITH_SET_UP = 2 / 3
 """Target, set by hand: share of the distance from the best algorithm to the clairvoyant plan."""
@@ -47,57 +34,8 @@ SHARE_WITHOUT = 1 / 3
 """The same without set-up costs."""
 SEEDS_FROM = 500
 """The first seed, unless another is given. Nothing of the bid prices was chosen on these."""
-SEED_DRAWN = 0
-"""The seed of the plans and bounds in the pictures of the figures."""
-HORIZON_DRAWN = 5_000_000.0
-"""Their length: half of the papers' simulated time."""
-PICTURES = Path(__file__).parent / "papers" / "figures"
 _LEAST_DISTANCE = 0.01
 """Least mean distance of reject ratios of which a share is measured."""
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """A setting of a figure, with the name and the value of what is varied in it."""
-
-    figure: str
-    parameter: str | None
-    value: Any
-
-    @property
-    def has_set_up(self) -> bool:
-        """Whether there are set-up costs."""
-        return not self.figure.endswith(WITHOUT)
-
-    @property
-    def name(self) -> str:
-        """The setting in words."""
-        of = "" if self.parameter is None else f", {self.parameter} {self.value}"
-        return f"{self.figure.replace(WITHOUT, ' (0)')}{of}"
-
-    def drawn(self, load: float) -> tuple[float, float] | None:
-        """Return the clairvoyant reject ratio and the bound of the picture of the figure, if known.
-
-        They are those of seed `SEED_DRAWN`, to `HORIZON_DRAWN`, in every setting.
-        """
-        name = f"fig-{self.figure} repaired.svg".replace(" ", "-")
-        of = "" if self.parameter is None else f", {self.parameter} {self.value}"
-        curves = {one.name: one for one in curves_of(PICTURES / name).get(f"reject ratio{of}", ())}
-        found = [
-            {point.x: point.y for point in curves[label].points}.get(load)
-            for label in BEST.values()
-            if label in curves
-        ]
-        plan, bound = found if len(found) == len(BEST) else (None, None)
-        return None if plan is None or bound is None else (plan, bound)
-
-    def parameters(self, horizon: float) -> dict[str, Any]:
-        """Return the parameters of its streams; the horizon grows with execution times."""
-        found = EXPERIMENTS[self.figure].parameters(self.value)
-        longer = found.get("chi", 1000) / 1000 * min(max(found.get("dc_ratio", 2) / 5, 1), 2)
-        usual = {"dc_ratio": 2, "tau": 1, "chi": 1000}
-        changed = {name: value for name, value in found.items() if usual.get(name) != value}
-        return {**changed, "horizon": horizon * longer}
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,23 +67,19 @@ FORM = form_of(
 )
 
 
-def settings(figures: Iterable[str]) -> list[Setting]:
-    """Return all settings of figures, with set-up costs and without."""
-    return [
-        Setting(figure, EXPERIMENTS[figure].parameter, value)
-        for suffix in ("", WITHOUT)
-        for figure in (f"{name}{suffix}" for name in figures)
-        for value in EXPERIMENTS[figure].settings
-    ]
-
-
 def measured(
-    parameters: Mapping[str, Any], load: float, seed: int, planned: bool, bounded: bool
+    parameters: Mapping[str, Any],
+    load: float,
+    seed: int,
+    planned: bool,
+    bounded: bool,
+    papers: Sequence[str] = PAPERS,
 ) -> Row:
     """Run all methods on a stream; find a plan that knows all tasks, and a bound, if asked to."""
-    workload = mamat4(system_load=load, seed=seed, **parameters)
+    drawn = {name: value for name, value in parameters.items() if name != "family"}
+    workload = WORKLOADS[parameters["family"]](system_load=load, seed=seed, **drawn)
     count = len(workload)
-    ratios = {name: simulate(workload, name).reject_ratio or 0.0 for name in (*PAPERS, OURS)}
+    ratios = {name: simulate(workload, name).reject_ratio or 0.0 for name in (*papers, OURS)}
     lost = 1 - most_accepted(workload) / count if planned else None
     bound = 1 - fluid_bound(workload.instance(), "accepted", count) / count if bounded else None
     return Row(tuple(sorted(parameters.items())), load, seed, ratios, lost, bound)
@@ -156,7 +90,7 @@ def run(wanted: argparse.Namespace, rows: Rows[Row]) -> None:
     for seed in range(wanted.first, wanted.first + wanted.seeds):
         for setting in settings(wanted.only):
             parameters = setting.parameters(wanted.horizon)
-            for load in wanted.loads:
+            for load in setting.loads(wanted.loads):
                 key = tuple(sorted(parameters.items())), load, seed
                 known = rows.by_key.get(key)
                 planned = seed < wanted.first + wanted.plans
@@ -164,23 +98,22 @@ def run(wanted: argparse.Namespace, rows: Rows[Row]) -> None:
                 lacks_plan = planned and (known is None or known.clairvoyant is None)
                 lacks_bound = bounded and (known is None or known.bound is None)
                 if known is None or lacks_plan or lacks_bound:
-                    rows.add(measured(parameters, load, seed, planned, bounded))
+                    rows.add(measured(parameters, load, seed, planned, bounded, setting.papers))
 
 
 def run_drawn(wanted: argparse.Namespace, rows: Rows[Row]) -> dict[Setting, list[list[Row]]]:
     """Measure the streams of which a plan and a bound are drawn, and return the rows."""
     found = {}
     for setting in settings(wanted.only):
-        parameters = EXPERIMENTS[setting.figure].parameters(setting.value)
-        parameters = {**parameters, "horizon": HORIZON_DRAWN}
+        parameters = setting.parameters(None)
         loads = []
-        for load in wanted.loads:
+        for load in setting.loads(wanted.loads):
             known, drawn = None, setting.drawn(load)
             if drawn is not None:
                 key = tuple(sorted(parameters.items())), load, SEED_DRAWN
                 known = rows.by_key.get(key)
                 if known is None and not wanted.stored:
-                    known = measured(parameters, load, SEED_DRAWN, False, False)
+                    known = measured(parameters, load, SEED_DRAWN, False, False, setting.papers)
                     rows.add(known)
             if known is not None and drawn is not None:
                 loads.append(replace(known, clairvoyant=drawn[0], bound=drawn[1]))
@@ -194,7 +127,7 @@ def by_seed(setting: Setting, wanted: argparse.Namespace, rows: Rows[Row]) -> li
     parameters = tuple(sorted(setting.parameters(wanted.horizon).items()))
     found = []
     for seed in range(wanted.first, wanted.first + wanted.seeds):
-        keys = [(parameters, load, seed) for load in wanted.loads]
+        keys = [(parameters, load, seed) for load in setting.loads(wanted.loads)]
         if all(key in rows.by_key for key in keys):
             found.append([rows.by_key[key] for key in keys])
     return found
@@ -343,8 +276,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.better", description=main.__doc__)
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--first", type=int, default=SEEDS_FROM, metavar="SEED", help="of these")
-    parser.add_argument("--horizon", type=float, default=5e6, help="at chi 1000 and DCRatio 5")
-    parser.add_argument("--loads", type=_loads, default=_loads("0.2,0.4,0.6,0.8,1"))
+    parser.add_argument("--horizon", type=float, default=5e6, help="of figure 4.6")
+    parser.add_argument(
+        "--loads", type=_loads, default=_loads("0.2,0.4,0.6,0.8,1"), help="parts of the largest"
+    )
     parser.add_argument(
         "--only",
         metavar="FIGURE,...",
@@ -358,7 +293,7 @@ def main() -> int:
     parser.add_argument(
         "--drawn",
         action="store_true",
-        help=f"seed {SEED_DRAWN} to {HORIZON_DRAWN:g}, with the plans and bounds of the figures",
+        help=f"seed {SEED_DRAWN}, with the plans and bounds of the figures",
     )
     parser.add_argument("--stored", action="store_true", help="run nothing: judge what is there")
     parser.add_argument("--markdown", type=Path, help="write the tables here")
@@ -372,7 +307,7 @@ def main() -> int:
                 run(wanted, rows)
             found = {setting: by_seed(setting, wanted, rows) for setting in settings(wanted.only)}
         report = Report(quick=False)
-        tables(report, [compared(setting, some) for setting, some in found.items() if some])
+        tables(report, [compared(it, some, it.papers) for it, some in found.items() if some])
         if wanted.markdown:
             report.write_markdown(wanted.markdown, f"python -m benchmarks.better {_given(wanted)}")
         if wanted.plot:

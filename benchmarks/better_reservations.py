@@ -15,7 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.better import FORM, OURS, PAPERS, Comparison, Row, compared, tables
+from benchmarks.better import FORM, OURS, Comparison, Row, compared, tables
+from benchmarks.better_settings import PAPERS
 from benchmarks.papers.clairvoyant import PLANNERS, SHARES, substream
 from benchmarks.rows import Rows, kept
 from benchmarks.timing import Report

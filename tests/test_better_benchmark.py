@@ -5,17 +5,8 @@ import argparse
 import pytest
 
 from benchmarks import better
-from benchmarks.better import (
-    OURS,
-    PAPERS,
-    Row,
-    Setting,
-    by_seed,
-    compared,
-    measured,
-    settings,
-    tables,
-)
+from benchmarks.better import OURS, Row, by_seed, compared, measured, tables
+from benchmarks.better_settings import FIGURES, PAPERS, Setting, settings
 from benchmarks.papers.experiments import WITHOUT
 from benchmarks.rows import kept
 from benchmarks.timing import Report
@@ -62,7 +53,7 @@ def test_a_run_measures_what_is_missing(monkeypatch):
     """Two settings have the same streams where what is varied has its usual value."""
     calls = []
 
-    def fake(parameters, load, seed, planned, bounded):
+    def fake(parameters, load, seed, planned, bounded, papers):
         calls.append((parameters, load, seed))
         key = tuple(sorted(parameters.items()))
         return Row(
@@ -83,7 +74,7 @@ def test_a_run_measures_what_is_missing(monkeypatch):
 
 
 def test_a_measured_stream():
-    parameters = {"nodes": 8, "chi": 10, "average_load": 50, "horizon": 1500.0}
+    parameters = {"family": "mamat4", "nodes": 8, "chi": 10, "average_load": 50, "horizon": 1500.0}
     row = measured({**parameters, "theta_cm": 5, "theta_cp": 5}, 1.0, 100, True, True)
     assert 0 <= row.bound <= row.clairvoyant + 1e-9
     assert row.bound <= min(row.ratios.values()) + 1e-9
@@ -95,16 +86,39 @@ def test_a_measured_stream():
 def test_plans_and_bounds_are_read_from_the_pictures(monkeypatch):
     """They are of one seed; the reject ratio of every plan lies above the bound."""
 
-    def fake(parameters, load, seed, planned, bounded):
-        assert (seed, planned, bounded, parameters["horizon"]) == (0, False, False, 5e6)
+    def fake(parameters, load, seed, planned, bounded, papers):
+        length = {"mamat4": 5e6, "lin5": 5e5}[parameters["family"]]
+        assert (seed, planned, bounded, parameters["horizon"]) == (0, False, False, length)
         key = tuple(sorted(parameters.items()))
         return Row(key, load, seed, dict.fromkeys((*PAPERS, OURS), 0.5), None, None)
 
     monkeypatch.setattr(better, "measured", fake)
-    wanted = argparse.Namespace(loads=[0.5, 1.0], only=better.FIGURES, stored=False)
+    wanted = argparse.Namespace(loads=[0.5, 1.0], only=FIGURES, stored=False)
     with kept(None, better.FORM) as found:
         drawn = better.run_drawn(wanted, found)
-    assert len(drawn) == len(settings(better.FIGURES)) == 36
+    assert len(drawn) == len(settings(FIGURES)) == 36 + 13
     assert all(row.bound <= row.clairvoyant for ((*loads,),) in drawn.values() for row in loads)
     assert SETTING.drawn(0.55) is None
     assert Setting("4.5", None, None).drawn(1.0) is None
+
+
+def test_figures_of_chapter_6_and_of_the_report():
+    """Without set-up costs but for figures 6 to 9 of the report, with the algorithms they compare.
+
+    Streams are as long, in mean intervals between tasks, as those of chapter 4.
+    """
+    heavy, report, costly = (
+        Setting("6.18", None, None),
+        Setting("R4", None, None),
+        settings(["R6-R9"]),
+    )
+    assert [one.has_set_up for one in (heavy, report, *costly)] == [False, False, *[True] * 4]
+    assert {"fast-edf-iit", "hybrid"} <= set(heavy.papers) > set(PAPERS)
+    assert heavy.loads([0.2, 1]) == [1.0, 5.0] and report.loads([0.2, 1]) == [0.2, 1.0]
+    assert heavy.parameters(5e6)["horizon"] == 4e7  # a quarter of the nodes, loose deadlines
+    assert report.parameters(5e6) == {"family": "lin5", "horizon": 5e5}
+    assert costly[0].parameters(5e6)["theta_cm"] == 5
+    row = measured(
+        {**report.parameters(5e6), "horizon": 2e4}, 1.0, 100, False, False, report.papers
+    )
+    assert set(row.ratios) == {*PAPERS, "fifo-opr-an", OURS}

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import better_reservations as benchmark
-from benchmarks.better import OURS, PAPERS, Row
+from benchmarks.better import OURS, Row
 from benchmarks.better_reservations import (
     MULTI_STAGE,
     PRICED,
@@ -19,6 +19,7 @@ from benchmarks.better_reservations import (
     reject_ratio,
     settings,
 )
+from benchmarks.better_settings import PAPERS
 from benchmarks.rows import kept
 
 LOGS = Path(__file__).parents[1] / "examples" / "data"
