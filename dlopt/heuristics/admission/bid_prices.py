@@ -54,9 +54,12 @@ LEAST_FORECAST = 10
 """Arrivals before which no price is known, and none rejects a task. Chosen by hand: the papers'
 streams have hundreds."""
 TARGET_UTILIZATION = Fraction(7, 5)
-"""Work of the tasks that would be accepted on an idle cluster, per capacity. More than 1, for the
-admission test rejects some of them, and the capacity that is promised is subtracted. Measured on
-figures 4.6 to 4.12 of Mamat 2011 (docs/better.md)."""
+"""Least work of the tasks that would be accepted on an idle cluster, per capacity. More than 1, for
+the admission test rejects some of them, and the capacity that is promised is subtracted. Measured
+on figures 4.6 to 4.12 of Mamat 2011 (docs/better.md)."""
+RESERVED_TASKS = 2
+"""Tasks of mean time that the horizon has capacity for after all that waits, where tasks that wait
+take no more time than others. Measured on figures 4.6 to 4.12 of Mamat 2011 (docs/better.md)."""
 HORIZON = Fraction(4, 5)
 """Time in which what is promised is completed and the tasks to come are served, in mean relative
 deadlines of the forecast. Measured like `TARGET_UTILIZATION`. What is promised later, as to a
@@ -213,8 +216,7 @@ class BidPrices:
         time, hold, arrived = task.times.nodes, task.deadline, len(self._forecast)
         if not arrived or hold <= time:
             return False
-        mean = sum(one.deadline for one in self._forecast) / arrived
-        span = max(task.arrival - self._forecast[0].arrival, mean)
+        span = self._span(task.arrival, sum(one.deadline for one in self._forecast) / arrived)
         if not span:
             return False
         demands = self._sorted[1]
@@ -227,6 +229,11 @@ class BidPrices:
             on_fewest * hold / (span * hold + other_load) < on_all * time / (span * time + load)
         )
 
+    def _span(self, now: Number, mean_deadline: Number) -> Number:
+        """Return the time in which the forecast arrived, and longer if it is few requests."""
+        least = mean_deadline * LEAST_FORECAST / len(self._forecast)
+        return max(now - self._forecast[0].arrival, least)
+
     def excess(
         self,
         required: ResourceTimes,
@@ -236,6 +243,7 @@ class BidPrices:
         advance: Number = 0,
         *,
         all_nodes: bool = False,
+        growth: Number | None = None,
     ) -> Number | None:
         """Return by how much a request takes more time than the prices allow, or None.
 
@@ -254,6 +262,9 @@ class BidPrices:
             After which a reservation begins.
         all_nodes : bool, default False
             Whether the request is given all nodes, so that it blocks them as it blocks the channel.
+        growth : Number, optional
+            Factor by which tasks take more if they have waited for half of their deadlines: the
+            less, the more may wait. If it is not given, `TARGET_UTILIZATION` is the target.
 
         Returns
         -------
@@ -264,13 +275,17 @@ class BidPrices:
         horizon = self.horizon
         if not horizon:
             return None
-        span = max(now - self._forecast[0].arrival, horizon / HORIZON)
+        span, count = self._span(now, horizon / HORIZON), len(self._forecast)
         over: list[Number] = []
         exclusive = (True, all_nodes)
         for demands, time, busy, whole in zip(
             self._sorted, required, promised, exclusive, strict=True
         ):
-            capacity = span * (TARGET_UTILIZATION - min(busy, horizon) / horizon)
+            target: Number = TARGET_UTILIZATION
+            if growth is not None:
+                reserved = RESERVED_TASKS * sum(one.time for one in demands) / count
+                target = max(target, 1 + (horizon - reserved) / horizon / growth**2)
+            capacity = span * (target - min(busy, horizon) / horizon)
             most = [critical_time(demands, capacity, advance, horizon)]
             if whole:
                 most.append(critical_block(demands, time, weight, span))

@@ -80,7 +80,7 @@ class PricedQueue(PlannedQueue):
     ) -> None:
         super().__init__(algorithm, costs, ready, channel)
         self.prices = prices
-        self._nodes = len(ready)
+        self._nodes, self._set_up = len(ready), costs[2]
         self._alone = OprEprPlanner(algorithm, costs, len(ready))
 
     def try_admit(self, new: QueuedTask) -> Rejection | None:
@@ -102,8 +102,28 @@ class PricedQueue(PlannedQueue):
         before, after = self._times_of(self.waiting[at:]), self._times_of(plan)
         required = ResourceTimes(after.channel - before.channel, after.nodes - before.nodes)
         promised, all_nodes = self._promised(new.arrival), self._has_all_nodes(new)
-        over = self.prices.excess(required, promised, new.arrival, new.weight, all_nodes=all_nodes)
+        asked = required, promised, new.arrival, new.weight
+        over = self.prices.excess(*asked, all_nodes=all_nodes)
+        if over is not None:  # with growth there is more capacity, and what fits is accepted
+            growth = self._growth_when_late()
+            over = self.prices.excess(*asked, all_nodes=all_nodes, growth=growth)
         return found if over is None else Rejection(new, DeadlineMiss(over, "price"))
+
+    def _growth_when_late(self) -> Number:
+        """Return by which factor tasks take more of the channel after half of their deadlines.
+
+        One that needs `n` nodes needs twice as many then, each with its set-up; but none needs less
+        than one.
+        """
+        if not self._set_up:
+            return 1
+        more: Number = 0
+        channel: Number = 0
+        for task in self.prices.forecast:
+            needed = self._nodes * task.times.nodes / task.deadline if task.deadline else 0
+            more += max(2 * needed, 1) - max(needed, 1)
+            channel += task.times.channel
+        return 1 + self._set_up * more / channel if channel else 1
 
     def _has_all_nodes(self, task: QueuedTask) -> bool:
         """Tell whether a task is given all nodes."""

@@ -99,13 +99,25 @@ def test_each_resource_has_its_price():
 
 
 def test_at_the_beginning_the_span_is_that_of_the_deadlines():
-    """All tasks arrive at once: there is time for them until they are due."""
+    """Ten tasks arrive at once: there is time until they are due. With twice as many it is half."""
     prices = BidPrices()
-    for _ in range(12):
-        prices.observe(ForecastTask(0, 10, ResourceTimes(1, 0)))
-    assert prices.excess(ResourceTimes(9, 0), IDLE, 0) is None  # 12 of 14
-    prices.observe(ForecastTask(0, 10, ResourceTimes(3, 0)))
-    assert prices.excess(ResourceTimes(9, 0), IDLE, 0) == 6
+    for _ in range(10):
+        prices.observe(ForecastTask(F(0), F(10), ResourceTimes(F(1), F(0))))
+    assert prices.excess(ResourceTimes(9, 0), IDLE, 0) is None  # 10 of 14
+    for _ in range(10):
+        prices.observe(ForecastTask(F(0), F(10), ResourceTimes(F(1, 4), F(0))))
+    assert prices.excess(ResourceTimes(9, 0), IDLE, 0) == 8  # 12.5 of 7
+    assert prices.excess(ResourceTimes(9, 0), IDLE, 9) is None  # 12.5 of 12.6
+
+
+def test_more_may_wait_where_tasks_that_wait_take_no_more():
+    """The horizon of 8 but for two tasks of 2, so that the target is 3/2; a quarter, if twice."""
+    prices, busy = forecast(channel=(1, 3) * 10, nodes=(0, 0) * 10), ResourceTimes(8, 0)
+    asked = ResourceTimes(3, 0)
+    over = [prices.excess(asked, busy, F(20), growth=one) for one in (None, 1, F(11, 10), 2)]
+    assert over == [2, None, 2, 2]  # 8, 10, 8.3 and 8 are left for ten tasks of 1
+    large = forecast(channel=(2, 4) * 10, nodes=(0, 0) * 10)  # two of 3 fill most of the horizon
+    assert large.excess(ResourceTimes(4, 0), busy, F(20), growth=1) == 2
 
 
 def test_a_heavy_task_may_take_more():

@@ -21,7 +21,16 @@ def used(places, now):
     )
 
 
-def is_affordable(seen, promised, required, now, *, exclusive):
+def growth(channel, nodes, cluster):
+    """Return by which factor tasks take more of the channel with half of their deadlines."""
+    more = 0
+    for _, deadline, time, _ in nodes:
+        usual, late = (max(cluster.nodes * time / due, 1) for due in (deadline, deadline / 2))
+        more += cluster.theta_cm * (late - usual)
+    return 1 + F(more) / sum(time for _, _, time, _ in channel) if more else 1
+
+
+def is_affordable(seen, promised, required, now, late, *, exclusive):
     """Return what the prices of one resource decide, from their definition.
 
     A task is rejected if the tasks that take less exceed the capacity that is left, or if more of
@@ -30,8 +39,10 @@ def is_affordable(seen, promised, required, now, *, exclusive):
     if len(seen) < 10:
         return True
     mean = sum(deadline for _, deadline, _, _ in seen) / len(seen)
-    span, horizon = max(now - seen[0][0], mean), F(4, 5) * mean
-    left = span * (F(7, 5) - min(promised, horizon) / horizon)
+    span, horizon = max(now - seen[0][0], 10 * mean / len(seen)), F(4, 5) * mean
+    room = horizon - 2 * sum(time for _, _, time, _ in seen) / len(seen)
+    target = max(F(7, 5), 1 + room / late**2 / horizon)
+    left = span * (target - min(promised, horizon) / horizon)
     less = [(time, slack) for _, _, time, slack in seen if time < required]
     late = [(time, (required - slack) / span) for time, slack in less if 0 <= slack < required]
     load = sum(time * expected for time, expected in late) / required if late else 0
@@ -39,12 +50,15 @@ def is_affordable(seen, promised, required, now, *, exclusive):
     return sum(time for time, _ in less) <= left and not (exclusive and blocked > 1)
 
 
-@pytest.mark.parametrize("base", ["edf-opr-mn", "fifo-epr-an", "mwf-opr-mn"])
-def test_prices_are_those_of_a_simple_computation(base):
+@pytest.mark.parametrize(
+    ("base", "nodes", "seed"),
+    [("edf-opr-mn", 4, 3), ("fifo-epr-an", 4, 3), ("mwf-opr-mn", 4, 3), ("edf-opr-mn", 2, 16)],
+)
+def test_prices_are_those_of_a_simple_computation(base, nodes, seed):
     """Twins: an engine with prices, and one without that is asked what its plan would be."""
-    stream = random_stream(3, nodes=4, tasks=40, number=exact, setup=True, load=3)
+    stream = random_stream(seed, nodes=nodes, tasks=40, number=exact, setup=True, load=3)
     priced, inner = stream.engine(f"priced-{base}"), stream.engine(base)
-    nodes, seen = stream.cluster.nodes, ([], [])
+    seen = ([], [])
     for task in stream.tasks:
         now, trial, alone = task.arrival, copy.deepcopy(inner), Admission(stream.cluster, base)
         decision = priced.submit(task)
@@ -54,7 +68,7 @@ def test_prices_are_those_of_a_simple_computation(base):
             waits = [planned for planned in inner.placements() if planned.placement.start >= now]
             backlog = used(waits, now)[1] / F(nodes) + delay(inner, now, seen[1])
             fits = all(
-                is_affordable(one, *of, now, exclusive=whole)
+                is_affordable(one, *of, now, growth(*seen, stream.cluster), exclusive=whole)
                 for one, *of, whole in zip(
                     seen, (before[0], backlog), grows, (True, base.endswith("an")), strict=True
                 )
