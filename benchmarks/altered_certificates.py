@@ -32,7 +32,6 @@ from benchmarks.certified_instances import SUBJECTS, TASKS, CertifiedInstance
 from dlopt.backends.branch_and_bound import BranchAndBound
 from dlopt.backends.linear_program import LinearProgram
 from dlopt.formats import vipr
-from dlopt.models.admission.chunk_span_relaxation import ChunkSpanRelaxation
 from dlopt.models.admission.fluid_relaxation import FluidRelaxation
 from dlopt.models.admission.proof_sequences import SequenceProgram
 from dlopt.models.admission.scaled_instance import ScaledInstance
@@ -51,7 +50,7 @@ _ROW = (
     r"(?:row|cut|[abtzqyxrm]_|w_|assigned|release|monotone|precedence|capacity|conflict|symmetry|total|tardy|task|place"
     r"|[ps]_|promised|present|next|start|due|pair|both|window|equal"
     r"|accepted|piece|count|knapsack|level|load|first|order|nodes|chunk|time|channel|limit|ready|later"
-    r"|received|[nx]_|sent|end|channel|nodes|sending|busy|chunks)\S* [GL] "
+    r"|received|[nx]_|sent|end|channel|nodes|sending|busy|chunks|[qh]_|reserved|full)\S* [GL] "
 )
 _TENTHS = (Fraction(1, 2), Fraction(9, 10), Fraction(99, 100))
 
@@ -184,13 +183,13 @@ def forged(subject: CertifiedInstance, draw: random.Random) -> str:
     """Return the honest proof of a program that is not the instance's."""
     if subject.stem in TASKS:
         return _neighbouring(subject, draw)
+    if subject.by_spans:
+        return _forged_spans(subject, draw)
     if subject.stem == "multistage":
         return _forged_around(subject, draw)
     scaled = ScaledInstance.from_instance(subject.instance, subject.objective)
     if subject.by_order:
         return _forged_order(subject, scaled, draw)
-    if subject.by_spans:
-        return _forged_spans(subject, scaled, draw)
     model = FluidRelaxation(scaled)
     program = model.maximise_weight()
     cuts = list(_cuts(subject, model, draw)) if draw.random() < 0.7 else []
@@ -230,10 +229,10 @@ def _forged_order(subject: CertifiedInstance, scaled: ScaledInstance, draw: rand
     return subject.text
 
 
-def _forged_spans(subject: CertifiedInstance, scaled: ScaledInstance, draw: random.Random) -> str:
+def _forged_spans(subject: CertifiedInstance, draw: random.Random) -> str:
     """Return the proof of a better bound by rows over spans of chunks that say too much."""
-    chunks = draw.choice((subject.installments, subject.installments, 1, 2)) or 1
-    model = ChunkSpanRelaxation(scaled, chunks).program()
+    relaxation = subject.span_relaxation(draw.choice((subject.installments or 1, 1, 2)))
+    model = relaxation.program()
     rows, sides = list(model.program.rows), list(model.program.row_bounds)
     full = [float(most or 0) for _, most in model.program.column_bounds]
     for terms, *cut in [] if model.separate is None else model.separate(full):
@@ -244,9 +243,10 @@ def _forged_spans(subject: CertifiedInstance, scaled: ScaledInstance, draw: rand
         column, more = draw.randrange(len(full)), less if high is not None else -less
         rows[at] = tuple((j, a + more if j == column else a) for j, a in rows[at])
     program = replace(model.program, rows=tuple(rows), row_bounds=tuple(sides))
-    search = BranchAndBound(program, model.binaries, scaled.value_granularity)
-    bound = search.minimise(None, _SUBPROBLEMS).bound
-    certificate = search.certificate(bound, model.column_names, model.remarks)
+    step = getattr(relaxation, "stream", relaxation.scaled).value_granularity
+    search = BranchAndBound(program, model.binaries, step)
+    found = search.minimise(None, _SUBPROBLEMS)
+    certificate = search.certificate(found.bound, model.column_names, model.remarks)
     return vipr.to_text(replace(certificate, row_names=tuple(model.row_names)))
 
 

@@ -13,6 +13,8 @@ from dlopt.formats import vipr
 from dlopt.models.admission.chunk_span_relaxation import ChunkSpanRelaxation
 from dlopt.models.admission.proof_sequences import certify_sequences
 from dlopt.models.admission.scaled_instance import ScaledInstance
+from dlopt.models.multistage.chunk_span_relaxation import ReservationSpanRelaxation
+from dlopt.models.multistage.scaled_instance import ScaledInstance as ScaledReservationInstance
 from dlopt.problems import bag, coreservation, dag, iit, multistage
 from dlopt.problems.admission import Instance, Task
 from dlopt.problems.cluster import Cluster
@@ -54,19 +56,27 @@ class CertifiedInstance:
         name = "bound-fluid" if self.is_fluid else method.get(self.stem, "exact")
         if not self.by_order and not self.by_spans:
             return solve(self.instance, name, objective=self.objective, **options)
-        found = solve(self.instance, "exact", objective=self.objective, **options)
-        scaled, value = (
-            ScaledInstance.from_instance(self.instance, self.objective),
-            exact(found.value),
+        found, chunks = (
+            solve(self.instance, "exact", objective=self.objective),
+            self.installments or 1,
         )
-        if self.objective == "reject-ratio":
-            value = (1 - value) * len(self.instance.tasks)
-        chunks = self.installments or 1
-        proof = self.by_order and certify_sequences(scaled, chunks, value)
         if self.by_spans:
-            bound = ChunkSpanRelaxation(scaled, chunks).upper_bound(Limits(), value, seed=0)
-            proof = bound.certificate
+            proof = self.span_relaxation(chunks).upper_bound(Limits(), None, seed=0).certificate
+        else:
+            value = exact(found.value)
+            if self.objective == "reject-ratio":
+                value = (1 - value) * len(self.instance.tasks)
+            scaled = ScaledInstance.from_instance(self.instance, self.objective)
+            proof = certify_sequences(scaled, chunks, value)
         return replace(found, certificate=proof, plan_class="k", installments=self.installments)
+
+    def span_relaxation(self, chunks: int) -> ChunkSpanRelaxation:
+        """Return the relaxation over spans of so many chunks a node, and stage."""
+        if self.stem == "admission":
+            scaled = ScaledInstance.from_instance(self.instance, self.objective)
+            return ChunkSpanRelaxation(scaled, chunks)
+        around = ScaledReservationInstance.from_instance(self.instance, self.objective)
+        return ReservationSpanRelaxation(around, chunks)
 
     @cached_property
     def text(self) -> str:
@@ -148,6 +158,16 @@ _BY_SPANS = (
     ),
     (_stream(1, 1, 1, (0, 1, 4), (1, 1, 2), (1, 1, 4), now=1), 1, "reject-ratio"),
 )
+_AROUND_BY_SPANS = (
+    (_around(2, 1, 2, [(0, 2, 4)], [(0, 2, 4, 9, (1,))]),),
+    (_around(2, 1, 1, [(0, 2, 6)], [(0, 1, 1, 5, 2)]),),
+    (_around(3, 1, 1, [(0, 1, 3), (0, 1, 3)], [(0, 1, 2, 5, 1)]),),
+    (
+        _around(1, 1, 1, [(0, 2, 8)], [(0, 3, 4, 5, (0,)), (1, 4, 5, 6, (0,))]),
+        2,
+        "reject-ratio",
+    ),
+)
 _BY_ORDER = (
     (_stream(2, 1, 1, (0, 2, 4), (1, 1, 2)),),
     (_stream(1, 1, 1, (0, 1, 4), (1, 1, 2)), 1, "reject-ratio"),
@@ -200,6 +220,7 @@ AROUND = (
         _around(3, 1, 1, [(0, 2, 3), (0, 2, 4)], [(0, 1, 2, 3, 2), (0, 2, 2, 5, (0, 1))]),
         objective="reject-ratio",
     ),
+    *(CertifiedInstance(one, *more, by_spans=True) for one, *more in _AROUND_BY_SPANS),
 )
 """The same around reservations."""
 

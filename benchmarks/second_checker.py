@@ -47,6 +47,7 @@ _FALSE_NAMES = (
     *("conflict_0_3", "monotone_0_0_1_2", "task_0", "place_0_0", "count_0_0_1", "level_0"),
     *("load", "first", "channel_0", "limit_0", "ready_0", "later_1", "nodes_0_0", "received_0_0"),
     *("pair_0_1", "both_0_1", "order_0_1", "window_0", "equal_0_1", "due_0", "promised_0"),
+    *("q_0", "h_0_0", "reserved_0", "full_0", "chunks_0_0_0_1", "sending_0", "busy_0_0"),
     *("accepted_0_0", "piece_0_0_0_1_2", "row0", "cut0", "x_0", "z_0"),
 )
 """What rows are called, in all problems."""
@@ -78,7 +79,8 @@ def first_verdict(instance: Any, result: Result[Any], text: str) -> Verdict:
 
 def second_verdict(instance: Any, result: Result[Any], text: str) -> Verdict:
     """Return what the second checker says."""
-    chunks = {"single": 1, "k": result.installments}.get(result.plan_class or "any")
+    classes = {"single": 1, "per-stage": 1, "k": result.installments}
+    chunks = classes.get(result.plan_class or "any")
     data = instance_to_data(instance)
     try:
         return Verdict(proven_bound(data, str(result.objective), text, chunks))

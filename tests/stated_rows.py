@@ -12,13 +12,8 @@ from dlopt.formats.vipr import Certificate, Constraint
 from dlopt.io import instance_to_data
 from dlopt.registry import problem_of
 from dlopt.result import Result, Status
-from tests.reference import (
-    coreservation_program,
-    fluid_program,
-    load_program,
-    sequence_program,
-    span_program,
-)
+from tests.reference import coreservation_program, load_program
+from tests.reference.certificates import check_stream
 from tests.reference.vipr import File, RefusedError, Row
 
 MARGINS = (Fraction(1, 10**12), Fraction(1, 1000), Fraction(1, 2))
@@ -122,10 +117,7 @@ class Statement:
         elif self.instance.problem == "coreservation":
             coreservation_program.check(data, self.objective, file)
         else:
-            letters, program = {name[:2] for name in self.names}, fluid_program
-            if "n_" in letters or "p_" in letters:
-                program = span_program if "n_" in letters else sequence_program
-            program.check(data, self.objective, file, self.installments)
+            check_stream(data, self.objective, file, self.installments)
 
     def tightened(self, draw: random.Random) -> StatedRow:
         """Return a row that the schedule violates: one of the program, now and then changed."""

@@ -17,13 +17,16 @@ from dlopt.models.admission.proof_remarks import grid_remarks, unit_remarks
 from dlopt.models.admission.proof_sequences import SequenceProgram
 from dlopt.models.admission.scaled_instance import ScaledInstance as ScaledTasks
 from dlopt.models.admission.window_cuts import WindowCuts
+from dlopt.models.multistage.chunk_span_relaxation import ReservationSpanRelaxation
 from dlopt.models.multistage.fluid_relaxation import ReservationFluidRelaxation
+from dlopt.models.multistage.initial_solution import sequence_of
 from dlopt.models.multistage.scaled_instance import ScaledInstance
 from dlopt.problems.admission import objective as objective_of_stream
 from dlopt.problems.multistage import objective
 from tests.examples import share
 from tests.models.admission.sample_instances import point_of_spans
 from tests.models.multistage.sample_instances import plans
+from tests.models.multistage.test_chunk_span_relaxation import point_of_plan
 from tests.stated_rows import Statement, assert_rows_hold, rows_of, share_of
 from tests.strategies import admission_plans
 
@@ -226,7 +229,7 @@ def test_schedules_of_streams_satisfy_the_rows_over_sequences(planned, more, goa
     assert_rows_hold(statement, seed, 12)
 
 
-def statement_of_spans(relaxation, plan, goal):
+def statement_of_spans(relaxation, point, goal):
     """Return what a certificate states over spans of chunks, with cuts, at the point of a plan."""
     model = relaxation.program()
     rows, sides = [*model.program.rows], [*model.program.row_bounds]
@@ -244,9 +247,8 @@ def statement_of_spans(relaxation, plan, goal):
         zip(model.column_names, model.program.column_bounds, strict=True)
     ):
         stated += rows_of(name, [(column, Fraction(1))], *bounds)
-    point = enumerate(point_of_spans(relaxation, plan))
     return Statement(
-        relaxation.scaled.instance,
+        getattr(relaxation, "stream", relaxation.scaled).instance,
         goal,
         dict(line.split(": ", 1) for line in model.remarks if ": " in line),
         tuple(model.column_names),
@@ -254,7 +256,7 @@ def statement_of_spans(relaxation, plan, goal):
         {column: cost for column, cost in enumerate(model.program.costs) if cost},
         Fraction(0),
         tuple(stated),
-        {column: value for column, value in point if value},
+        {column: value for column, value in enumerate(point) if value},
         plan_class="k",
         installments=relaxation.installments,
     )
@@ -278,7 +280,7 @@ def test_schedules_of_streams_satisfy_the_rows_over_spans(planned, more, parts, 
     chunks = max(counts.values(), default=1) + more
     relaxation = ChunkSpanRelaxation(scaled, chunks, longest if parts > 1 else None, 61)
     assume(0 < len(relaxation.spans) <= 60)
-    statement = statement_of_spans(relaxation, plan, goal)
+    statement = statement_of_spans(relaxation, point_of_spans(relaxation, plan), goal)
     value = scaled.value_of_finished - statement.cost
     if goal == "reject-ratio":
         value = 1 - value / len(instance.tasks)
@@ -304,3 +306,34 @@ def test_schedules_around_reservations_satisfy_the_rows(planned, goal, seed):
         value = 1 - value / (len(instance.tasks) + len(instance.reservations))
     assert value == exact(objective(instance, plan, goal))
     assert_rows_hold(statement, seed, 8)
+
+
+@pytest.mark.property
+@share(1 / 3)
+@given(
+    plans(state=True, tasks=3) | plans(identical=False, most=2, tasks=2),
+    st.integers(0, 1),
+    st.sampled_from((1, 2, 5)),
+    st.sampled_from(GOALS),
+    SEEDS,
+)
+def test_schedules_around_reservations_satisfy_the_rows_over_spans(
+    planned, more, parts, goal, seed
+):
+    instance, plan = planned
+    scaled = ScaledInstance.from_instance(instance, goal)
+    assume(scaled.tasks)
+    longest = max(task.due for task in scaled.tasks) / parts
+    chunks = max(Counter(sequence_of(scaled, plan)).values(), default=1) + more
+    relaxation = ReservationSpanRelaxation(scaled, chunks, longest if parts > 1 else None, 61)
+    assume(0 < len(relaxation.spans) <= 60)
+    relaxation.program()  # adds the columns of nodes
+    fresh = ReservationSpanRelaxation(scaled, chunks, longest if parts > 1 else None)
+    weighted = {instance.tasks[task.index].id for task in scaled.tasks}
+    stated = replace(plan, chunks=tuple(one for one in plan.chunks if one.task in weighted))
+    statement = statement_of_spans(fresh, point_of_plan(relaxation, stated), goal)
+    value = scaled.tasks_only.value_of_finished - statement.cost
+    if goal == "reject-ratio":
+        value = 1 - value / (len(instance.tasks) + len(instance.reservations))
+    assert value == exact(objective(instance, plan, goal))
+    assert_rows_hold(statement, seed, 12)

@@ -30,9 +30,8 @@ In it, it occupies its node for ``o_k <= R_k`` and the port for at least ``(1 - 
 theta_cp)``. So ``R_{k+1} <= R_k - (1 - B) (o_k - theta_cp)``, and the sum of ``o_k - theta_cp`` is
 largest if each is ``R_k = B^(k-1) L``. The bound is concave in `n`, and may be interpolated.
 
-Certificates are checked by `dlopt.problems.admission.certified_spans`.
-Source: ours; on interval-indexed formulations see Hall, Schulz, Shmoys and Wein, Math. Oper. Res.
-22 (1997) 513-544.
+Certificates are checked by `dlopt.problems.admission.certified_spans`. Source: ours; on interval-
+indexed formulations see Hall, Schulz, Shmoys and Wein, Math. Oper. Res. 22 (1997) 513-544.
 """
 
 from __future__ import annotations
@@ -162,19 +161,20 @@ class ChunkSpanRelaxation(ProgramBuilder):
         """Return instants that divide time besides those of tasks and nodes."""
         return ()
 
-    def gap(self, m: int) -> int:
-        """Return in which gap an interval lies: `K` chunks of a task may start on a node in it."""
-        return 0
+    def gap(self, m: int) -> tuple[int, ...]:
+        """Return the ends of the gap of an interval, in which nodes have `K` chunks of a task."""
+        return ()
 
     def is_free(self, node: int, instant: Fraction) -> bool:
         """Tell whether a node may be in use at an instant."""
         return self.scaled.free[node] < instant
 
-    def upper_bound(self, limits: Limits, known_value: Fraction | None, seed: int) -> UpperBound:
+    def upper_bound(
+        self, limits: Limits, known_value: Fraction | None, seed: int, exact_only: bool = False
+    ) -> UpperBound:
         """Bound the objective value of schedules, as `relaxation_bound` does."""
-        return relaxation_bound(
-            self.scaled, self.program, limits, known_value=known_value, seed=seed
-        )
+        about = limits, known_value, False, exact_only, seed
+        return relaxation_bound(self.scaled, self.program, *about)
 
     def program(self) -> AcceptanceProgram:
         """State the program above, as a minimisation."""
@@ -183,7 +183,7 @@ class ChunkSpanRelaxation(ProgramBuilder):
         return AcceptanceProgram(
             self.build(sense=-1),
             self.binaries,
-            self._column_names(),
+            self.column_names(),
             span_remarks(self.scaled, self.installments, self.instants, self.groups),
             MAX_NODES,
             self.separate if self.has_cuts else None,
@@ -198,7 +198,7 @@ class ChunkSpanRelaxation(ProgramBuilder):
             self._add_use(span)
         self._add_tasks()
 
-    def _column_names(self) -> list[str]:
+    def column_names(self) -> list[str]:
         """Return the names of the columns; tasks are counted as in the instance."""
         names = [f"z_{task.index}" for task in self.scaled.tasks]
         for span in self.spans:
@@ -208,7 +208,7 @@ class ChunkSpanRelaxation(ProgramBuilder):
     def _name_of(self, span: Span) -> str:
         return "_".join(map(str, (self.scaled.tasks[span.task].index, *span[1:5])))
 
-    def _add_named(
+    def add_named(
         self,
         name: str,
         terms: Iterable[tuple[int, Fraction]],
@@ -288,9 +288,9 @@ class ChunkSpanRelaxation(ProgramBuilder):
         """Limit the loads, starts and ends of chunks to their span."""
         name, t, (n, x, y) = self._name_of(span), self.instants, span[5:8]
         group, begun = self.groups[span.group], t[span.start + 1]
-        self._add_named(f"load_{name}", [(x, ONE), (n, -span.least)], ZERO, None)
-        self._add_named(f"load_{name}", [(x, ONE), (n, -span.most)], None, ZERO)
-        self._add_named(f"start_{name}", [(y, ONE), (n, t[span.start] - begun)], None, ZERO)
+        self.add_named(f"load_{name}", [(x, ONE), (n, -span.least)], ZERO, None)
+        self.add_named(f"load_{name}", [(x, ONE), (n, -span.most)], None, ZERO)
+        self.add_named(f"start_{name}", [(y, ONE), (n, t[span.start] - begun)], None, ZERO)
         for kind, setup, unit_time, last in (
             ("sent", self.scaled.theta_cm, group.tau, span.sent),
             ("end", self.scaled.overhead, group.tau + group.chi, span.end),
@@ -298,21 +298,21 @@ class ChunkSpanRelaxation(ProgramBuilder):
             for m, sides in ((last, (ZERO, None)), (last + 1, (None, ZERO))):
                 if m > span.start:
                     terms = [(n, setup - t[m] + begun), (x, unit_time), (y, -ONE)]
-                    self._add_named(f"{kind}_{name}", terms, *sides)
+                    self.add_named(f"{kind}_{name}", terms, *sides)
 
     def _add_tasks(self) -> None:
         """Send the whole load of an accepted task, in few chunks."""
         loads = defaultdict[int, Terms](list)
-        chunks = defaultdict[tuple[int, int, int], Terms](list)
+        chunks = defaultdict[tuple[int, int, tuple[int, ...]], Terms](list)
         for span in self.spans:
             loads[span.task].append((span.load, ONE))
             chunks[span.task, span.group, self.gap(span.start)].append((span.chunks, ONE))
         for i, (task, z) in enumerate(zip(self.scaled.tasks, self.accepted, strict=True)):
-            self._add_named(f"load_{task.index}", [*loads[i], (z, -task.load)], ZERO, ZERO)
-        for (i, g, _), terms in chunks.items():
+            self.add_named(f"load_{task.index}", [*loads[i], (z, -task.load)], ZERO, ZERO)
+        for (i, g, gap), terms in chunks.items():
             most = len(self.groups[g].nodes) * self.installments
-            name = f"chunks_{self.scaled.tasks[i].index}_{g}"
-            self._add_named(name, [*terms, (self.accepted[i], Fraction(-most))], None, ZERO)
+            name = "_".join(map(str, ("chunks", self.scaled.tasks[i].index, g, *gap)))
+            self.add_named(name, [*terms, (self.accepted[i], Fraction(-most))], None, ZERO)
 
     def _add_use(self, span: Span) -> None:
         """Use port and nodes in the intervals of a span, and at the instants between them."""
@@ -334,7 +334,7 @@ class ChunkSpanRelaxation(ProgramBuilder):
             time = sum((max(end - max(start, instant), ZERO) for instant in free), ZERO)
             count = ONE if g is None else Fraction(sum(self.is_free(j, start) for j in nodes))
             name = ("channel", "sending") if g is None else (f"nodes_{g}", f"busy_{g}")
-            self._add_named(f"{name[at_start]}_{m}", terms, None, count if at_start else time)
+            self.add_named(f"{name[at_start]}_{m}", terms, None, count if at_start else time)
 
     # -- cuts ---------------------------------------------------------------------------------
 

@@ -34,6 +34,7 @@ from dlopt.models.admission.sequence_search import SequenceSearch
 from dlopt.models.admission.sequencing_milp import SequencingMilp
 from dlopt.models.admission.time_blocks import TimeBlocks
 from dlopt.models.admission.upper_bounds import upper_bound
+from dlopt.models.common.named_rows import ZERO
 from dlopt.models.common.searched_program import ProofError
 from dlopt.models.common.stream_bounds import UpperBound
 from dlopt.problems.admission.data import Solution
@@ -120,7 +121,7 @@ class AdmissionSearch(SequencePortfolio[ScaledInstance, Solution, UnsizedChunk])
 
     def horizon(self) -> Fraction:
         """Return the last deadline."""
-        return max(task.due for task in self.scaled.tasks)
+        return max((task.due for task in self.scaled.tasks), default=ZERO)
 
     def first_sequence(self, requests: Collection[int]) -> list[UnsizedChunk]:
         """Return a sequence of chunks for some tasks that is often feasible."""
@@ -150,8 +151,7 @@ class AdmissionSearch(SequencePortfolio[ScaledInstance, Solution, UnsizedChunk])
         self.use_dual_bound(outcome)
 
     def certify_optimum(self) -> None:
-        """Look for a certificate by spans or the order of chunks, where there is none."""
-        self.certify_by_spans()
+        """Look for a certificate by the order of chunks, or by spans, where there is none yet."""
         if self.certificate is not None or self.bound is None or not self.is_optimal:
             return
         with suppress(ProofError):
@@ -159,6 +159,7 @@ class AdmissionSearch(SequencePortfolio[ScaledInstance, Solution, UnsizedChunk])
             proof = certify_sequences(self.scaled, *about)
             bound = UpperBound(self.bound, derivation_of(proof), certificate=proof)
             self.use_relaxation(bound)
+        self.certify_by_spans()
 
     def try_sequence(self, sequence: Sequence[UnsizedChunk], requests: Collection[int]) -> None:
         """Make the schedule of a sequence the incumbent, if it is feasible and better."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Collection, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 from typing import Generic
 
@@ -39,6 +40,10 @@ MAX_SPANS = 4_000
 """Spans of all tasks. Chosen by hand: a linear program with more takes seconds."""
 SECONDS_PER_SPAN = 1e-3
 """Time that must be left, as no limit interrupts stating the program. Measured, and rounded up."""
+PROOF_SHARE = 1 / 2
+"""Share of the remaining time for a certificate of an optimum. Chosen by hand."""
+EFFORT_OF_PROOF = 60_000
+"""Spans times branch-and-bound nodes of a certificate. Chosen by hand, for some seconds."""
 MAX_SPANS_WITHOUT_TIME_LIMIT = 1_000
 """Chosen by hand: one round of a larger program may take the solver minutes."""
 
@@ -189,16 +194,24 @@ class SequencePortfolio(StreamSearch[ScaledT, PlanT], Generic[ScaledT, PlanT, Ch
                 self.search_sequence_of(bound.accepted)
 
     def bound_by_spans(
-        self, parts: int, conflicts: Sequence[tuple[int, ...]] = ()
+        self, parts: int, conflicts: Sequence[tuple[int, ...]] = (), *, is_proof: bool = False
     ) -> UpperBound | None:
-        """Bound the value by spans of chunks; None if there are too many."""
-        limits = self.budget.left(TIME_SHARE)
+        """Bound the value by spans of chunks; None if there are too many.
+
+        A proof has more time, but no more than `EFFORT_OF_PROOF`, and there must be spans in it.
+        """
+        limits = self.budget.left(PROOF_SHARE if is_proof else TIME_SHARE)
         most = max_spans(limits)
         relaxation = self.span_relaxation(self.scaled, self.horizon() / parts, most + 1)
         if len(relaxation.spans) > most:
             return None
         relaxation.conflicts = conflicts
-        return relaxation.upper_bound(limits, self.value, self.seed)
+        if is_proof:
+            nodes = EFFORT_OF_PROOF // max(len(relaxation.spans), 1)
+            if not relaxation.spans or not nodes:
+                return None
+            limits = replace(limits, work=min(nodes, limits.work or nodes))
+        return relaxation.upper_bound(limits, self.value, self.seed, is_proof)
 
     def use_bound_of_class(self, bound: UpperBound) -> None:
         """Take over a bound of schedules with few chunks, if it is better."""
@@ -206,17 +219,16 @@ class SequencePortfolio(StreamSearch[ScaledT, PlanT], Generic[ScaledT, PlanT, Ch
             self._update_bound(bound, False)
 
     def certify_by_spans(self) -> None:
-        """Look for a certificate by spans of chunks, where the optimum rests on conflicts."""
-        if self.certificate is not None or not (self.conflicts and self.is_optimal):
-            return
-        for parts in PARTS:
-            with suppress(TimeoutError):
-                bound = self.bound_by_spans(parts)
+        """Look for a certificate of the optimum by spans, in shorter and shorter intervals."""
+        with suppress(TimeoutError):
+            for parts in PARTS:
+                if self.certificate is not None or self.holds_for_any_plan or not self.is_optimal:
+                    return
+                bound = self.bound_by_spans(parts, is_proof=True)
                 if bound is None:
                     return
                 if bound.certificate is not None and bound.value == self.bound:
-                    self.use_relaxation(bound)
-                    return
+                    self._update_bound(bound, False)
 
     def search_sequence_of(self, accepted: tuple[int, ...]) -> None:
         """Look for a schedule of some requests by local search over sequences of chunks."""

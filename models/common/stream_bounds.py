@@ -134,9 +134,9 @@ def relaxation_bound(
     values: Values,
     state_program: Callable[[], AcceptanceProgram],
     limits: Limits,
-    *,
     known_value: Fraction | None = None,
     relaxation_only: bool = False,
+    exact_only: bool = False,
     seed: int = 0,
 ) -> UpperBound:
     """Bound the objective value of schedules by a relaxation.
@@ -152,6 +152,8 @@ def relaxation_bound(
         Objective value of a schedule: a bound that is as good ends the search.
     relaxation_only : bool
         Do not branch.
+    exact_only : bool
+        Do not ask the solver's own branch and bound.
     seed : int
     """
     seconds = inf if limits.time_s is None else limits.time_s
@@ -159,8 +161,9 @@ def relaxation_bound(
     model, step, finished = state_program(), values.value_granularity, values.value_of_finished
     search = BranchAndBound(model.program, model.binaries, step, model.separate, seed, stop)
     max_nodes = 1 if relaxation_only else min(limits.work or model.exact_nodes, model.exact_nodes)
+    is_last = relaxation_only or exact_only
     # Half of the time is for the solver's own branch and bound, if this one does not end.
-    search.stop = stop if relaxation_only or stop == inf else stop - seconds / 2
+    search.stop = stop if is_last or stop == inf else stop - seconds / 2
     result = search.minimise(None if known_value is None else finished - known_value, max_nodes)
     bound = UpperBound(
         None,
@@ -171,7 +174,7 @@ def relaxation_bound(
     if result.bound is None:
         return bound
     bound = replace(bound, value=finished - result.bound)
-    if result.complete or relaxation_only:
+    if result.complete or is_last:
         solved = result.complete and result.point
         accepted = model.accepted(result.point) if solved else None
         return replace(bound, accepted=accepted)

@@ -3,6 +3,7 @@
 The fluid relaxation of `dlopt.models.multistage.fluid_relaxation` is written a second time here,
 and every constraint of the certificate must be one of it. Only the division of time and nodes is
 taken from there: the relaxation is valid for every division, so that it is verified, not trusted.
+Programs over spans of chunks are for `dlopt.problems.multistage.certified_spans`.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from dlopt.models.admission.scaled_instance import ScaledTask
 from dlopt.models.multistage.fluid_relaxation import time_grid
 from dlopt.models.multistage.reservations import ScaledReservation
 from dlopt.models.multistage.scaled_instance import ScaledInstance
+from dlopt.problems.multistage import certified_spans
 from dlopt.problems.multistage.data import Instance, Solution
 from dlopt.result import Result, Status
 
@@ -67,6 +69,8 @@ def proven_value(
     >>> proven_value(instance, result, certificate)
     (Fraction(1, 1), None)
     """
+    if any(name.startswith("n_") for name in certificate.names):
+        return certified_spans.proven_value(instance, result, certificate)
     if result.objective not in WEIGHTED_OBJECTIVES:
         return None, f"certificates do not support the objective {result.objective}"
     # Whether everything fits is another question than whether there is a schedule.

@@ -12,14 +12,15 @@ reservation `r` occupies the channel and a node in interval `m`:
 
 and ``h_rg`` is as in `dlopt.models.multistage.fluid_relaxation`. The occupancy cuts hold with
 reservations, too: these send nothing and compute nothing for a task. The cuts of
-`dlopt.models.multistage.full_window_cuts` come first.
+`dlopt.models.multistage.full_window_cuts` come first. Certificates, of instances in exact numbers,
+are checked by `dlopt.problems.multistage.certified_spans`.
 
 Source: ours.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
@@ -67,7 +68,7 @@ class ReservationSpanRelaxation(ChunkSpanRelaxation):
     ) -> None:
         self.stream = stream
         super().__init__(stream.tasks_only, installments, max_length, most)
-        self.reservations = ReservationColumns(stream, self, self.groups)
+        self.reservations = ReservationColumns(stream, self, self.groups, self.row_names)
         self.binaries = [*self.accepted, *self.reservations.accepted]
         self.full_windows, self.has_cuts = FullWindows(stream, self.binaries), True
 
@@ -83,9 +84,13 @@ class ReservationSpanRelaxation(ChunkSpanRelaxation):
         )
         return {max(instant, self.stream.now) for instant in instants}
 
-    def gap(self, m: int) -> int:
-        """Return how many reservations' starts are before the end of an interval."""
-        return bisect_right(self.stream.reservation_starts, self.instants[m])
+    def gap(self, m: int) -> tuple[int, ...]:
+        """Return the first and the last interval between two starts of reservations."""
+        starts, t = self.stream.reservation_starts, self.instants
+        after = bisect_right(starts, t[m])
+        first = bisect_left(t, starts[after - 1]) if after else 0
+        last = bisect_left(t, starts[after]) if after < len(starts) else len(t) - 1
+        return first, last - 1
 
     def intervals_of_spans(
         self, task: ScaledTask, group: NodeGroup
@@ -100,7 +105,7 @@ class ReservationSpanRelaxation(ChunkSpanRelaxation):
     def reserved_intervals(self, group: NodeGroup | None) -> list[bool]:
         """Return in which intervals accepted reservations have the port, or all of some nodes."""
         reserved = self.stream.reservations
-        if not all(one.mandatory for one in reserved):
+        if not self.stream.has_accepted_reservations:
             return []
         windows = [
             (one.start, one.io_end if group is None else one.end)
@@ -114,10 +119,18 @@ class ReservationSpanRelaxation(ChunkSpanRelaxation):
         return self.scaled.free[node] <= instant
 
     def program(self) -> AcceptanceProgram:
-        """State the program above, as a minimisation."""
-        model = super().program()
-        names = [f"x_{n}" for n in range(len(self.costs))]
-        return model._replace(column_names=names, row_names=(), has_checker=False)
+        """State the program above, as a minimisation.
+
+        No checker knows it of decimals, or without the spans that accepted reservations exclude.
+        """
+        model, stream = super().program(), self.stream
+        is_known = stream.instance.exact and not stream.has_accepted_reservations
+        return model._replace(has_checker=model.has_checker and is_known)
+
+    def column_names(self) -> list[str]:
+        """Return the names of the columns, which are not in the order of their kinds."""
+        names, acceptances = super().column_names(), self.reservations.names()
+        return names + list(acceptances.values())
 
     def add_rows(self) -> None:
         """Add the rows of chunks and tasks, and the uses of port and nodes."""
@@ -135,6 +148,8 @@ class ReservationSpanRelaxation(ChunkSpanRelaxation):
         """Return the cuts of full windows that a point violates; without one, occupancy cuts."""
         rows = self.full_windows.separate(point)
         if self.share is None or rows:
+            count = len(self.row_names)
+            self.row_names.extend(f"full_{n}" for n, _ in enumerate(rows, count))
             return rows
         return list(super().separate(point))
 

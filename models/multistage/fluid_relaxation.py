@@ -102,12 +102,8 @@ class ReservationFluidRelaxation:
         Here `r` counts the reservations of the instance.
         """
         names = self.tasks.column_names()
-        for reservation, column in zip(
-            self.scaled.reservations, self.reservations.accepted, strict=True
-        ):
-            names[column] = f"q_{reservation.index}"
-        for (r, g), column in self.reservations.reserved_nodes.items():
-            names[column] = f"h_{self.scaled.reservations[r].index}_{g}"
+        for column, name in self.reservations.names().items():
+            names[column] = name
         return names
 
     def add_reservation(self, r: int) -> None:

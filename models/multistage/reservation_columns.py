@@ -7,7 +7,7 @@ that names its nodes, ``h_rg`` is ``q_r`` times the number of nodes of the group
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 from dlopt.backends.linear_program import ProgramBuilder
@@ -24,6 +24,8 @@ class ReservationColumns:
     program : ProgramBuilder
         Gets the columns ``q`` at once; the columns ``h``, and rows, with the methods.
     groups : sequence of NodeGroup
+    row_names : list of str, optional
+        Gets the name of each row, as certificates over spans of chunks have it.
 
     Attributes
     ----------
@@ -46,9 +48,14 @@ class ReservationColumns:
     """
 
     def __init__(
-        self, scaled: ScaledInstance, program: ProgramBuilder, groups: Sequence[NodeGroup]
+        self,
+        scaled: ScaledInstance,
+        program: ProgramBuilder,
+        groups: Sequence[NodeGroup],
+        row_names: list[str] | None = None,
     ) -> None:
         self.scaled, self.program, self.groups = scaled, program, groups
+        self.row_names = list[str]() if row_names is None else row_names
         self.accepted = [
             program.add_column(
                 Fraction(reservation.mandatory), Fraction(1), cost=-reservation.weight
@@ -57,6 +64,15 @@ class ReservationColumns:
         ]
         self.reserved_nodes: dict[tuple[int, int], int] = {}
 
+    def names(self) -> dict[int, str]:
+        """Return the names of the columns; reservations are counted as in the instance."""
+        wanted = self.scaled.reservations
+        pairs = zip(self.accepted, wanted, strict=True)
+        names = {column: f"q_{reservation.index}" for column, reservation in pairs}
+        for (r, g), column in self.reserved_nodes.items():
+            names[column] = f"h_{wanted[r].index}_{g}"
+        return names
+
     def nodes_of(self, r: int) -> dict[int, tuple[int, int]]:
         """Return how many nodes of each group a reservation gets, as a column times a number.
 
@@ -64,7 +80,7 @@ class ReservationColumns:
         """
         reservation, q = self.scaled.reservations[r], self.accepted[r]
         if reservation.obstacle is not None:
-            self.program.add_row([(q, Fraction(1))], None, Fraction(0))
+            self._add_row(f"q_{reservation.index}", [(q, Fraction(1))], None, Fraction(0))
             return {}
         eligible = set(reservation.eligible)
         counts = {g: len(eligible.intersection(group.nodes)) for g, group in enumerate(self.groups)}
@@ -80,7 +96,7 @@ class ReservationColumns:
         self.reserved_nodes |= {(r, g): column for g, (column, _) in reserved.items()}
         terms = [(column, Fraction(1)) for column, _ in reserved.values()]
         terms.append((q, Fraction(-reservation.count)))
-        self.program.add_row(terms, Fraction(0), Fraction(0))
+        self._add_row(f"reserved_{reservation.index}", terms, Fraction(0), Fraction(0))
         return reserved
 
     def add_conflicts(self) -> None:
@@ -97,6 +113,16 @@ class ReservationColumns:
             for conflicting in (on_channel, *on_node.values()):
                 if len(conflicting) > 1:
                     cliques[frozenset(conflicting)] = None
-        for clique in cliques:
+        for number, clique in enumerate(cliques):
             terms = [(self.accepted[r], Fraction(1)) for r in sorted(clique)]
-            self.program.add_row(terms, None, Fraction(1))
+            self._add_row(f"conflict_{number}", terms, None, Fraction(1))
+
+    def _add_row(
+        self,
+        name: str,
+        terms: Iterable[tuple[int, Fraction]],
+        lower: Fraction | None,
+        upper: Fraction | None,
+    ) -> None:
+        self.row_names.append(name)
+        self.program.add_row(terms, lower, upper)

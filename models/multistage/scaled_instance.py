@@ -197,6 +197,11 @@ class ScaledInstance:
         return tasks or any(reservation.mandatory for reservation in self.reservations)
 
     @property
+    def has_accepted_reservations(self) -> bool:
+        """Whether there are reservations, all of which must be accepted."""
+        return bool(self.reservations) and all(one.mandatory for one in self.reservations)
+
+    @property
     def max_value(self) -> Fraction:
         """The objective value of accepting everything."""
         return self.value(range(len(self.tasks)), range(len(self.reservations)))

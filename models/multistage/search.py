@@ -10,6 +10,7 @@ from itertools import islice
 
 from dlopt.models.admission.feasibility import MAX_CHUNKS, max_small_chunks
 from dlopt.models.admission.sequence_portfolio import SequencePortfolio
+from dlopt.models.common.named_rows import ZERO
 from dlopt.models.common.stream_bounds import UpperBound
 from dlopt.models.common.stream_search import TIME_SHARE
 from dlopt.models.multistage.chunk_span_relaxation import ReservationSpanRelaxation
@@ -145,9 +146,14 @@ class MultistageSearch(SequencePortfolio[ScaledInstance, Solution, UnsizedChunk]
         found = list(islice(node_assignments(scaled), MAX_CASES + 1))
         return [scaled.with_nodes(grants) for grants in found] if len(found) <= MAX_CASES else []
 
+    def certify_optimum(self) -> None:
+        """Look for a certificate by spans, if there is a checker of their program."""
+        if self.scaled.instance.exact and not self.scaled.has_accepted_reservations:
+            self.certify_by_spans()
+
     def horizon(self) -> Fraction:
         """Return the last deadline."""
-        return max(task.due for task in self.scaled.tasks)
+        return max((task.due for task in self.scaled.tasks), default=ZERO)
 
     def first_sequence(self, requests: Collection[int]) -> list[UnsizedChunk]:
         """Return a sequence of chunks for some requests that is often feasible."""

@@ -28,6 +28,7 @@ def no_proofs_by_order() -> Iterator[None]:
     """Leave the optimum of `BURSTS` without a certificate, as those of larger streams are."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("dlopt.models.admission.proof_sequences.EFFORT", 0)
+        patch.setattr("dlopt.models.admission.sequence_portfolio.EFFORT_OF_PROOF", 0)
         yield
 
 
@@ -117,7 +118,9 @@ def test_options_go_to_the_problems_whose_methods_have_them(dlopt: Command, thre
 
 
 def test_a_batch_with_certificates_only(dlopt: Command, tmp_path: Path) -> None:
-    around = INSTANCES.parent / "multistage" / "around-a-reservation.json"
+    text = (INSTANCES.parent / "multistage" / "around-a-reservation.json").read_text()
+    around = tmp_path / "decimals.json"
+    around.write_text(text.replace('"tau": 1', '"tau": 1.0'))
     words = ["batch", around, "--methods", "exact", "--workers", 1, "-o", "records.jsonl"]
     words += ["--objective", "accepted-load"]
     assert dlopt(*words, "--certified", "--json").json["by_status"] == {"feasible": 1}

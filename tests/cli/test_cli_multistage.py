@@ -56,15 +56,17 @@ def test_a_proof_that_cannot_be_written_is_no_success(dlopt: Command, tmp_path: 
 
 
 def test_certified_answers(dlopt: Command, tmp_path: Path) -> None:
-    file = FOLDER / "around-a-reservation.json"
+    file, text = tmp_path / "decimals.json", (FOLDER / "around-a-reservation.json").read_text()
+    file.write_text(text.replace('"tau": 1', '"tau": 1.0'))
     asked = ("solve", file, "--objective", "accepted-load")
     done = dlopt(*asked, "--certified", "--out", "r.json")
     assert done.out.startswith("feasible  accepted-load = 5  bound <= 9")
-    assert len(list_of(tmp_path)) == 1
+    assert len(list_of(tmp_path)) == 2
     written = dlopt(*asked, "--certified", "--json", "--certificate", "p.vipr")
     assert (written.json["status"], written.json["proof"]) == ("feasible", "certificate")
     assert "proven: no plan of" in dlopt("check", file, "r.json", "--certificate", "p.vipr").out
     assert dlopt(*asked).out.startswith("optimal (claimed by HiGHS)")
+    assert dlopt(*asked, "--exact-numbers").out.startswith("optimal (certified)")
     assert dlopt("solve", file, "--certified").out.startswith("optimal (certified)")
     load = FOLDER.parent / "iit" / "three-nodes.json"
     assert dlopt("solve", load, "--certified").out.startswith("optimal (certified)")

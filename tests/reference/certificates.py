@@ -15,10 +15,11 @@ from tests.reference import (
     dag_program,
     fluid_program,
     load_program,
+    reservation_span_program,
     sequence_program,
     span_program,
 )
-from tests.reference.vipr import RefusedError, follow, read
+from tests.reference.vipr import File, RefusedError, follow, read
 
 PROGRAMS = {"dag": dag_program, "bag": bag_program, "coreservation": coreservation_program}
 
@@ -40,8 +41,8 @@ def proven_bound(
     text : str
         Of the certificate.
     installments : int, optional
-        Of `iit` and `admission`: chunks for each node and task of the schedules that the bound is
-        about; by default any number.
+        Chunks for each node and task of the schedules that the bound is about, of `multistage` in
+        each stage; by default any number.
     accept_all : bool
         Of `admission` and `multistage`: whether it is about schedules that accept everything.
 
@@ -62,9 +63,24 @@ def proven_bound(
         return PROGRAMS[stem].check(instance, objective, file)
     if stem == "iit":
         return load_program.check(instance, objective, file, installments)
+    return check_stream(instance, objective, file, installments, accept_all)
+
+
+def check_stream(
+    instance: dict[str, Any],
+    objective: str,
+    file: File,
+    installments: int | None,
+    accept_all: bool = False,
+) -> tuple[Fraction, ...]:
+    """Return the bound that the program of a file states of `admission` or `multistage`."""
+    stem, letters = instance["problem"], {name[:2] for name in file.variables}
     if stem not in ("admission", "multistage"):
         raise RefusedError(f"there are no certificates of {stem}")
-    letters, program = {name[:2] for name in file.variables}, fluid_program
-    if "n_" in letters or "p_" in letters:
-        program = span_program if "n_" in letters else sequence_program
-    return program.check(instance, objective, file, installments, accept_all)
+    about = instance, objective, file, installments, accept_all
+    if "n_" in letters:
+        program = span_program if stem == "admission" else reservation_span_program
+        return program.check(*about)
+    if "p_" in letters:
+        return sequence_program.check(*about)
+    return fluid_program.check(*about)

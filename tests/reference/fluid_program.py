@@ -128,7 +128,7 @@ class Program(Stream):
             return
         if any(self.holds_for_nodes(terms, most, *place) for place in self._places(terms)):
             return
-        if not self.holds_for_window(terms, most, installments):
+        if self.reservations or not self.holds_for_window(terms, most, installments):
             raise RefusedError(f"row {row.name} does not hold for every schedule")
 
     def _places(self, terms: dict[Name, Fraction]) -> set[tuple[int, int]]:

@@ -28,6 +28,8 @@ Span = tuple[int, int, int, int, int]
 class Spans(Program):
     """Plans with a limited number of chunks of a task on a node."""
 
+    letters = LETTERS
+
     def _read_columns(self, file: File) -> None:
         words = file.remarks.get("chunks", "")
         self.most = int(words) if WHOLE.fullmatch(words) else 0
@@ -40,24 +42,31 @@ class Spans(Program):
             if not own:
                 raise RefusedError("a group has no node")
             self.members.append(own)
-        dates = [date for task in self.tasks.values() for date in (task.release, task.due)]
-        if not self.most or len(numbers) != len(self.nodes) or len(self.t) < 2 or not dates:
-            raise RefusedError("there are no groups, chunks, instants or tasks")
+        if not self.most or len(numbers) != len(self.nodes) or len(self.t) < 2:
+            raise RefusedError("there are no groups, chunks or instants")
         if any(one >= other for one, other in pairwise(self.t)):
             raise RefusedError("the instants are not in ascending order")
-        first, last = min(dates), max(dates)
-        if first < self.t[0] or first >= self.t[1] or last <= self.t[-2] or last > self.t[-1]:
-            raise RefusedError("the instants are not those of the tasks")
         self.costs = []
         for own in self.members:
             tau, whole = min(self.tau[j] for j in own), min(self.tau[j] + self.chi[j] for j in own)
             self.costs.append((tau, whole - tau))
-        self.names = [name_of(name, LETTERS) for name in file.variables]
+        self.names = [name_of(name, self.letters) for name in file.variables]
         self.known = {i: dict.fromkeys(self.possible(i)) for i in self.tasks}
-        for letter, indices in self.names:
-            is_known = indices[0] in self.known
-            if not is_known or (letter != "z" and indices not in self.known[indices[0]]):
-                raise RefusedError("a variable is of no task or span of the instance")
+        if not all(self.is_column(*name) for name in self.names):
+            raise RefusedError("a variable is of no task or span of the instance")
+        stated = {indices[0] for letter, indices in self.names if letter in "znxy"}
+        self.known = {i: spans for i, spans in self.known.items() if i in stated}
+        if any(self.tasks[i].release < self.t[0] or self.tasks[i].due > self.t[-1] for i in stated):
+            raise RefusedError("the instants are not those of the tasks")
+
+    def is_column(self, letter: str, indices: tuple[int, ...]) -> bool:
+        """Whether a variable is of a task or a possible span."""
+        spans = self.known.get(indices[0])
+        return spans is not None and (letter == "z" or indices in spans)
+
+    def stages(self, a: int, b: int) -> int:
+        """In how many parts of the time that are counted apart some intervals are."""
+        return 1
 
     # -- single chunks --------------------------------------------------------------------------
 
@@ -124,6 +133,10 @@ class Spans(Program):
 
     # -- what every plan satisfies --------------------------------------------------------------
 
+    def most_chunks(self, g: int, a: int, b: int) -> int:
+        """How many chunks of a task start in intervals a to b on nodes of a group."""
+        return self.most * len(self.members[g]) * self.stages(a, b)
+
     def facts_of_task(self, i: int) -> Iterator[Fact]:
         z = ("z", (i,))
         yield {z: ONE}, ONE
@@ -132,14 +145,14 @@ class Spans(Program):
         sent = {("x", span): ONE for span in self.known[i]}
         yield {**sent, z: -self.tasks[i].load}, NONE
         yield {z: self.tasks[i].load} | dict.fromkeys(sent, -ONE), NONE
-        for g, own in enumerate(self.members):
+        for g in range(len(self.members)):
             there = {("n", span): ONE for span in self.known[i] if span[1] == g}
-            yield {**there, z: Fraction(-self.most * len(own))}, NONE
+            yield {**there, z: Fraction(-self.most_chunks(g, 0, self.places[-1]))}, NONE
 
     def facts_of_span(self, span: Span) -> Iterator[Fact]:
         n, x, y = (("n", span), ("x", span), ("y", span))
         t, p, (low, high) = self.t, span[2], self.loads(span)
-        count = Fraction(1 if span[3] > p else self.most * len(self.members[span[1]]))
+        count = Fraction(1 if span[3] > p else self.most_chunks(span[1], p, p))
         yield {n: ONE}, count
         yield {x: ONE}, count * high
         yield {y: ONE}, count * (t[p + 1] - t[p])
@@ -172,7 +185,7 @@ class Spans(Program):
     def cuts(self, terms: dict[Name, Fraction], name: str) -> Iterator[Fact]:
         """Yield the cut over some spans, with the window that the name says."""
         words = name.split("_")
-        spans = {indices for letter, indices in terms if letter != "z"}
+        spans = {indices for letter, indices in terms if letter in "nxy"}
         if words[0] != "cut" or len(words) < 3 or not all(map(WHOLE.fullmatch, words[1:3])):
             return
         a, b = int(words[1]), int(words[2])
@@ -192,15 +205,19 @@ class Spans(Program):
             fact["n", span] -= min(paid)
         yield fact, side
 
+    def facts_of_requests(self, terms: dict[Name, Fraction]) -> Iterator[Fact]:
+        """What else holds of tasks and reservations: nothing."""
+        yield {}, NONE
+
     def check_span_row(self, row: Row) -> None:
         """Raise if a row may fail."""
         if row.sense == "E":
             raise RefusedError(f"row {row.name} is an equation")
         sign = 1 if row.sense == "L" else -1
         terms = {self.names[v]: sign * value for v, value in row.terms.items()}
-        spans = {indices for letter, indices in terms if letter != "z"}
-        facts = [*self.cuts(terms, row.name)]
-        for i in {indices[0] for _, indices in terms}:
+        spans = {indices for letter, indices in terms if letter in "nxy"}
+        facts = [*self.cuts(terms, row.name), *self.facts_of_requests(terms)]
+        for i in {indices[0] for letter, indices in terms if letter in "znxy"}:
             facts += self.facts_of_task(i)
         for span in spans:
             facts += self.facts_of_span(span)
@@ -220,10 +237,14 @@ def check(
     """Return the bound that a certificate proves, see `fluid_program`."""
     if objective not in OBJECTIVES or data["problem"] != "admission":
         raise RefusedError(f"there are no such certificates of {objective}")
-    program = Spans(data, objective, accept_all, file)
+    return checked(Spans(data, objective, accept_all, file), file, installments)
+
+
+def checked(program: Spans, file: File, installments: int | None) -> tuple[Fraction, ...]:
+    """Return the bound of a program, if each of its rows holds for plans with so many chunks."""
     if installments is None or program.most < installments:
         raise RefusedError("it is not about plans with so many chunks a node")
-    if any(program.names[variable][0] != "z" for variable in file.integral):
+    if any(program.names[variable][0] not in "zq" for variable in file.integral):
         raise RefusedError("numbers, loads and times of chunks need not be integers")
     for row in file.rows:
         program.check_span_row(row)

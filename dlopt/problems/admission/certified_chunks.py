@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Protocol
 
-from dlopt.arithmetic import FLOATING, ROUNDING, exact
+from dlopt.arithmetic import FLOATING, ROUNDING, Number, exact
 from dlopt.problems.admission.checker_times import (
+    StreamState,
     channel_free_time,
     loads_to_plan,
     node_free_times,
     promised_before,
     without_negligible_loads,
 )
-from dlopt.problems.admission.data import Instance, Task
+from dlopt.problems.admission.data import Task
+from dlopt.problems.certificate_units import stated_number
 
 ZERO = Fraction(0)
+MAX_CHUNKS = 10**5
+"""Programs of more chunks are not checked; a search for a proof ends at far fewer."""
+
+_SCALE = re.compile(r"(?:0 is (\S+), )?1 is (\S+)")
+_COUNT = re.compile(r"[1-9]\d{0,5}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +72,22 @@ class ChunkOfTask:
         return {f"p_{self.number}": usage.setups - spare, f"x_{self.number}": usage.unit_time}
 
 
+class Stream(StreamState, Protocol):
+    """Tasks on a cluster, in numbers of one kind."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether no number is a float."""
+
+
 class StreamChunks:
     """The tasks of which something remains, and their chunks.
 
     Parameters
     ----------
-    instance : Instance
-    objective : str
+    instance : Stream
+    weights : sequence of Fraction
+        What accepting each task adds to the objective.
     origin, time_unit, load_unit : Fraction
         The instant 0, and the lengths of the units.
     chunks_a_node : int
@@ -86,17 +104,19 @@ class StreamChunks:
 
     Examples
     --------
+    >>> from dlopt.problems.admission import Instance
     >>> from dlopt.problems.cluster import Cluster
     >>> instance = Instance(Cluster(2, tau=1, chi=3), (Task("a", 0, 2, 7), Task("b", 1, 1, 3)))
-    >>> chunks = StreamChunks(instance, "accepted", ZERO, Fraction(1), Fraction(1), 1).by_number
+    >>> one = Fraction(1)
+    >>> chunks = StreamChunks(instance, [one, one], ZERO, one, one, 1).by_number
     >>> [(chunk.task, chunk.node, str(chunk.most)) for chunk in chunks.values()]
     [(0, 0, '7/4'), (0, 1, '7/4'), (1, 0, '3/4'), (1, 1, '3/4')]
     """
 
     def __init__(
         self,
-        instance: Instance,
-        objective: str,
+        instance: Stream,
+        weights: Sequence[Fraction],
         origin: Fraction,
         time_unit: Fraction,
         load_unit: Fraction,
@@ -108,7 +128,6 @@ class StreamChunks:
         left: Mapping[str, Fraction] = loads_to_plan(instance)
         left = without_negligible_loads(tasks, left, tolerance)
         self.loads = {i: left[one.id] / load_unit for i, one in enumerate(tasks) if left[one.id]}
-        weights = [_weight(task, objective) for task in tasks]
         self.weights = {i: weights[i] for i in self.loads}
         self.value_of_finished = sum(weights, ZERO) - sum(self.weights.values(), ZERO)
         promised = promised_before(instance)
@@ -117,11 +136,11 @@ class StreamChunks:
     def release(self, i: int) -> Fraction:
         """Return the instant from which a task can be sent."""
         arrival = exact(self.instance.tasks[i].arrival)
-        return self._instant(max(arrival, channel_free_time(self.instance)))
+        return self.instant(max(arrival, channel_free_time(self.instance)))
 
     def due(self, i: int) -> Fraction:
         """Return the instant by which a task has to be computed."""
-        return self._instant(self._latest_end(self.instance.tasks[i]))
+        return self.instant(self._latest_end(self.instance.tasks[i]))
 
     def are_first_on_equal_nodes(self, one: ChunkOfTask, other: ChunkOfTask) -> bool:
         """Tell whether chunks are the first ones of a task on nodes that may be exchanged."""
@@ -154,7 +173,7 @@ class StreamChunks:
     @cached_property
     def free(self) -> list[Fraction]:
         """When each node is free."""
-        return [self._instant(date) for date in node_free_times(self.instance)]
+        return [self.instant(date) for date in node_free_times(self.instance)]
 
     @cached_property
     def costs(self) -> tuple[list[Fraction], list[Fraction]]:
@@ -170,7 +189,8 @@ class StreamChunks:
         cluster = self.instance.cluster
         return exact(cluster.theta_cm) / self.time_unit, exact(cluster.theta_cp) / self.time_unit
 
-    def _instant(self, date: Fraction) -> Fraction:
+    def instant(self, date: Fraction) -> Fraction:
+        """Return a date in the units of the program."""
         return (date - self.origin) / self.time_unit
 
     def _latest_end(self, task: Task) -> Fraction:
@@ -181,7 +201,50 @@ class StreamChunks:
         return (exact(task.arrival) + deadline * (1 + exact(FLOATING))) / (1 - ROUNDING)
 
 
-def _weight(task: Task, objective: str) -> Fraction:
-    """Return what accepting a task adds to an objective."""
+def weight_of_task(task: Task, objective: str, otherwise: Number = 1) -> Fraction:
+    """Return what accepting a task adds to an objective, if that asks for loads or weights."""
     weights = {"accepted-load": task.load, "accepted-weight": task.weight}
-    return exact(weights.get(objective, 1))
+    return exact(weights.get(objective, otherwise))
+
+
+def stated_chunks(
+    instance: Stream,
+    weights: Sequence[Fraction],
+    plan_class: str | None,
+    installments: int | None,
+    remarks: Mapping[str, str],
+) -> StreamChunks | str:
+    """Return the chunks of a stream in the units of a certificate, or a flaw.
+
+    Parameters
+    ----------
+    instance : Stream
+    weights : sequence of Fraction
+        What accepting each task adds to the objective.
+    plan_class : str or None
+    installments : int or None
+        Of plans of the class ``k``.
+    remarks : mapping of str to str
+    """
+    origin, time_unit = _stated_scale(remarks, "time")
+    _, load_unit = _stated_scale(remarks, "load")
+    text = remarks.get("chunks", "")
+    if time_unit is None or load_unit is None or not _COUNT.fullmatch(text):
+        return "its remarks do not state the units and the number of chunks"
+    most, classes = int(text), {"single": 1, "per-stage": 1, "k": installments}
+    needed = classes.get(plan_class or "any")
+    if needed is None or most < needed:
+        return f"it does not hold for all plans of the class {plan_class}"
+    if len(instance.tasks) * instance.cluster.nodes * most > MAX_CHUNKS:
+        return f"a program of more than {MAX_CHUNKS:,} chunks is not checked"
+    return StreamChunks(instance, weights, origin, time_unit, load_unit, most)
+
+
+def _stated_scale(remarks: Mapping[str, str], key: str) -> tuple[Fraction, Fraction | None]:
+    """Return the instant 0 that a remark states, and its unit; None if it states none."""
+    match = _SCALE.fullmatch(remarks.get(key, ""))
+    if match is not None:
+        origin, unit = (stated_number({key: word}, key) for word in (match[1] or "0", match[2]))
+        if origin is not None and unit is not None and unit > 0:
+            return origin, unit
+    return ZERO, None

@@ -5,26 +5,17 @@ There are two of them, over sequences of chunks and over spans, which state thei
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
 from fractions import Fraction
 
 from dlopt.certificates import StatedProgram
-from dlopt.problems.admission.certified_chunks import StreamChunks
+from dlopt.problems.admission.certified_chunks import stated_chunks, weight_of_task
 from dlopt.problems.admission.certified_sequences import SequenceProgram
 from dlopt.problems.admission.certified_spans import SpanProgram
 from dlopt.problems.admission.data import Instance, Solution
-from dlopt.problems.certificate_units import stated_number
-from dlopt.problems.certified_rows import ZERO
 from dlopt.result import Result, Status
 
 OBJECTIVES = ("accepted", "accepted-load", "accepted-weight", "reject-ratio")
 """The objectives whose value is a weighted sum of acceptances."""
-MAX_CHUNKS = 10**5
-"""Programs of more chunks are not checked; a search for a proof ends at far fewer."""
-
-_SCALE = re.compile(r"(?:0 is (\S+), )?1 is (\S+)")
-_COUNT = re.compile(r"[1-9]\d{0,5}", re.ASCII)
 
 
 def is_over_chunks(certificate: StatedProgram) -> bool:
@@ -63,25 +54,18 @@ def proven_value(
     >>> certificate.flaw() is None, proven_value(instance, result, certificate)
     (True, (Fraction(1, 1), None))
     """
-    remarks, claim = certificate.remarks, certificate.claim
-    origin, time_unit = _stated_scale(remarks, "time")
-    _, load_unit = _stated_scale(remarks, "load")
-    text = remarks.get("chunks", "")
-    if time_unit is None or load_unit is None or not _COUNT.fullmatch(text):
-        return None, "its remarks do not state the units and the number of chunks"
-    most = int(text)
-    needed = {"single": 1, "k": result.installments}.get(result.plan_class or "any")
-    if needed is None or most < needed:
-        return None, f"it does not hold for all plans of the class {result.plan_class}"
-    if len(instance.tasks) * instance.cluster.nodes * most > MAX_CHUNKS:
-        return None, f"a program of more than {MAX_CHUNKS:,} chunks is not checked"
-    if result.objective not in OBJECTIVES:
-        return None, f"certificates do not support the objective {result.objective}"
-    stream = StreamChunks(instance, result.objective, origin, time_unit, load_unit, most)
+    claim, objective = certificate.claim, result.objective or ""
+    if objective not in OBJECTIVES:
+        return None, f"certificates do not support the objective {objective}"
+    weights = [weight_of_task(task, objective) for task in instance.tasks]
+    about = result.plan_class, result.installments
+    stream = stated_chunks(instance, weights, *about, certificate.remarks)
+    if isinstance(stream, str):
+        return None, stream
     accept_all = result.method == "feasibility" and result.status is Status.INFEASIBLE
     promised = set(stream.loads) if accept_all else stream.promised
     value = None if claim is None else stream.value_of_finished - claim
-    if value is not None and result.objective == "reject-ratio":
+    if value is not None and objective == "reject-ratio":
         value = 1 - value / len(instance.tasks)
     names, costs = certificate.names, certificate.costs
     stated = {names[column]: cost for column, cost in costs.items() if cost}
@@ -90,13 +74,3 @@ def proven_value(
     is_over_spans = any(name.startswith("n_") for name in names)
     program = SpanProgram if is_over_spans else SequenceProgram
     return value, program(stream, certificate, promised).flaw()
-
-
-def _stated_scale(remarks: Mapping[str, str], key: str) -> tuple[Fraction, Fraction | None]:
-    """Return the instant 0 that a remark states, and its unit; None if it states none."""
-    match = _SCALE.fullmatch(remarks.get(key, ""))
-    if match is not None:
-        origin, unit = (stated_number({key: word}, key) for word in (match[1] or "0", match[2]))
-        if origin is not None and unit is not None and unit > 0:
-            return origin, unit
-    return ZERO, None

@@ -1,9 +1,9 @@
 """The program of a certificate over spans of chunks, for streams with few chunks a node.
 
-Instants ``t_0 < t_1 < ...``, which the remark `instants` states, divide the time from the first
-release or due date to the last one; interval `m` is from ``t_m`` to ``t_{m+1}``. The nodes are in
-groups, as the remark `groups` says; a group has the smallest tau and the smallest w = tau + chi of
-its nodes, and the difference as chi.
+Instants ``t_0 < t_1 < ...``, which the remark `instants` states, divide time from the releases to
+the due dates of all tasks that have columns, of which alone the rows are; interval `m` is from
+``t_m`` to ``t_{m+1}``. The nodes are in groups, as the remark `groups` says; a group has the
+smallest tau and the smallest w = tau + chi of its nodes, and the difference as chi.
 
 The span ``s = i_g_p_q_r`` has the chunks of task `i` on nodes of group `g` whose transmissions
 start in interval `p` and end in `q`, and whose computations end in `r`. A chunk starts in the
@@ -129,6 +129,9 @@ class SpanProgram:
         Tasks that every plan accepts.
     """
 
+    acceptances: tuple[str, ...] = ("z",)
+    """Letters of the columns that may be integral."""
+
     def __init__(self, stream: StreamChunks, program: StatedProgram, promised: set[int]) -> None:
         self.stream, self.program, self.promised = stream, program, promised
         self.setup_cm, self.setup_cp = stream.setups
@@ -145,29 +148,39 @@ class SpanProgram:
     def flaw(self) -> str | None:
         """Return what some plan may not satisfy, or None if there is nothing."""
         t, stream, names = self.t, self.stream, self.program.names
-        dates = [date for i in stream.loads for date in (stream.release(i), stream.due(i))]
         if not self.groups:
             return "its remarks do not state the groups of nodes"
         if not 2 <= len(t) <= MAX_INSTANTS or any(one >= other for one, other in pairwise(t)):
             return f"its remarks do not state 2 to {MAX_INSTANTS:,} instants in ascending order"
-        if not dates or not t[0] <= min(dates) < t[1] or not t[-2] < max(dates) <= t[-1]:
-            return "its instants do not divide the time from the first to the last date of tasks"
-        found = list(islice(self._possible_spans(), MAX_SPANS + 1))
+        words = {tuple(name.split("_")[:2]) for name in names}
+        tasks = [i for i in stream.loads if any((x, str(i)) in words for x in "znxy")]
+        if not all(t[0] <= stream.release(i) and stream.due(i) <= t[-1] for i in tasks):
+            return "its instants do not cover the time between the dates of tasks"
+        found = list(islice(self._possible_spans(tasks), MAX_SPANS + 1))
         if len(found) > MAX_SPANS:
             return f"a program of more than {MAX_SPANS:,} spans is not checked"
         self.spans = {span.name: span for span in found}
         columns = {column for span in found for column in span.terms(ONE, ONE, ONE)}
-        if not columns.union(f"z_{i}" for i in stream.loads).issuperset(names):
+        columns.update((f"z_{i}" for i in tasks), self.columns_of_reservations())
+        if not columns.issuperset(names):
             return "its columns are not those of possible spans"
-        if any(not names[column].startswith("z") for column in self.program.integers):
+        if any(names[column][0] not in self.acceptances for column in self.program.integers):
             return "a column is integral that need not be"
         return flaw_of_rows(self.program, self._holds)
 
+    def columns_of_reservations(self) -> Sequence[str]:
+        """Return the columns that say what is reserved: there are no reservations."""
+        return ()
+
+    def gaps(self, first: int, last: int) -> int:
+        """Return in how many gaps between starts of reservations some intervals are."""
+        return 1
+
     # -- spans --------------------------------------------------------------------------------
 
-    def _possible_spans(self) -> Iterator[SpanOfChunks]:
-        """Yield all spans that a chunk may have."""
-        for i in self.stream.loads:
+    def _possible_spans(self, tasks: Sequence[int]) -> Iterator[SpanOfChunks]:
+        """Yield all spans that a chunk of some tasks may have."""
+        for i in tasks:
             for g, group in enumerate(self.groups):
                 ready, due = max(self.stream.release(i), min(group.free)), self.stream.due(i)
                 inside = [m for m in self.intervals if ready < self.t[m + 1] and self.t[m] < due]
@@ -176,22 +189,27 @@ class SpanProgram:
 
     def _spans_between(self, i: int, g: int, p: int, r: int) -> Iterator[SpanOfChunks]:
         """Yield the spans of chunks that start and end in two intervals."""
-        t, (tau, chi, free) = self.t, self.groups[g]
+        t, (tau, chi, _) = self.t, self.groups[g]
         # A chunk from a to b is sent at (chi a + tau b + shift) / (tau + chi).
         shift = chi * self.setup_cm - tau * self.setup_cp
-        first, last = (
+        first, final = (
             bisect_left(t, (chi * t[a] + tau * t[b] + shift) / (tau + chi)) - 1
             for a, b in ((p, r), (p + 1, r + 1))
         )
         whole = [(ZERO, self.stream.loads[i])]
         whole += self._loads(self.setup_cm + self.setup_cp, tau + chi, p, r)
-        for q in range(max(p, first), min(r, max(p, last)) + 1):
+        for q in range(max(p, first), min(r, max(p, final)) + 1):
             limits = [*whole, *self._loads(self.setup_cm, tau, p, q)]
             limits += self._loads(self.setup_cp, chi, q, r)
             least, most = max(low for low, _ in limits), min(high for _, high in limits)
             if least <= most > 0:
-                chunks = 1 if q > p else len(free) * self.stream.chunks_a_node
-                yield SpanOfChunks(i, g, p, q, r, least, most, Fraction(chunks))
+                chunks = ONE if q > p else self._most_chunks(g, p, p)
+                yield SpanOfChunks(i, g, p, q, r, least, most, chunks)
+
+    def _most_chunks(self, g: int, first: int, last: int) -> Fraction:
+        """Return how many chunks of a task on nodes of a group start in some intervals."""
+        nodes, chunks = len(self.groups[g].free), self.stream.chunks_a_node
+        return Fraction(nodes * chunks * self.gaps(first, last))
 
     def _loads(
         self, setup: Fraction, unit_time: Fraction, one: int, other: int
@@ -225,9 +243,9 @@ class SpanProgram:
         if parts is None or not parts[1]:
             return False
         terms = {self.program.names[c]: -row.sign * a for c, a in row.terms.items()}
-        return any(of.implies(row, self.program) for of in self._rows(*parts, terms))
+        return any(of.implies(row, self.program) for of in self.rows(*parts, terms))
 
-    def _rows(
+    def rows(
         self, kind: str, numbers: Sequence[int], terms: Mapping[str, Fraction]
     ) -> Iterator[StrongestRow]:
         """Yield the strongest rows of a kind and its numbers; a cut is about the given terms."""
@@ -238,15 +256,22 @@ class SpanProgram:
             case (("z" | "load"), 1) if one in self.stream.loads:
                 yield from self._rows_of_task(kind, one)
             case "chunks", 2 if last < len(self.groups):
-                most = len(self.groups[last].free) * self.stream.chunks_a_node
-                own = (s.name for s in self.spans.values() if (s.task, s.group) == (one, last))
-                yield StrongestRow({f"n_{s}": ONE for s in own} | {f"z_{one}": Fraction(-most)})
+                yield self.row_of_chunks(one, last, 0, len(self.intervals) - 1)
             case "cut", 3 if numbers[1] in self.intervals:
                 yield from self._cut(one, numbers[1], terms)
             case (("channel" | "sending"), 1) if last in self.intervals:
-                yield self._row_of_interval(kind == "channel", last, None)
+                yield self.row_of_interval(kind == "channel", last, None)
             case (("nodes" | "busy"), 2) if one < len(self.groups) and last in self.intervals:
-                yield self._row_of_interval(kind == "nodes", last, one)
+                yield self.row_of_interval(kind == "nodes", last, one)
+
+    def row_of_chunks(self, i: int, g: int, first: int, last: int) -> StrongestRow:
+        """Return the row of the chunks of a task on nodes of a group that start in some intervals.
+
+        These are numbered from the first to the last one.
+        """
+        own = (s for s in self.spans.values() if (s.task, s.group) == (i, g))
+        terms = {f"n_{s.name}": ONE for s in own if first <= s.start <= last}
+        return StrongestRow(terms | {f"z_{i}": -self._most_chunks(g, first, last)})
 
     def _rows_of_task(self, kind: str, i: int) -> Iterator[StrongestRow]:
         """Yield the strongest rows about the acceptance of a task, or about its load."""
@@ -278,7 +303,7 @@ class SpanProgram:
             yield StrongestRow(span.terms(setup + begun - t[m + 1], unit_time, -ONE))
             yield StrongestRow(span.terms(t[m] - begun - setup, -unit_time, ONE))
 
-    def _row_of_interval(self, of_time: bool, m: int, g: int | None) -> StrongestRow:
+    def row_of_interval(self, of_time: bool, m: int, g: int | None) -> StrongestRow:
         """Return the row of the time that is used in an interval, or of the chunks at its start.
 
         It is about the nodes of a group, or about the channel.

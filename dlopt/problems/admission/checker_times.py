@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Protocol
 
 from dlopt.arithmetic import Number, exact
-from dlopt.problems.admission.data import Commitment, Instance, Task
+from dlopt.problems.admission.data import Commitment, Task
 from dlopt.problems.cluster import Cluster
 
 
@@ -39,12 +39,20 @@ class InitialState(Protocol):
         """The committed chunks."""
 
 
+class StreamState(InitialState, Protocol):
+    """Tasks that arrive while a cluster is in its initial state."""
+
+    @property
+    def tasks(self) -> Sequence[Task]:
+        """The tasks."""
+
+
 def node_free_times(state: InitialState) -> list[Fraction]:
     """Return when each node can be sent to, whatever the schedule.
 
     Examples
     --------
-    >>> from dlopt.problems.admission import Commitment, Task
+    >>> from dlopt.problems.admission import Commitment, Instance, Task
     >>> from dlopt.problems.cluster import Cluster
     >>> sent = Commitment("a", node=1, start=0, load=2, end=6)
     >>> instance = Instance(
@@ -72,12 +80,12 @@ def channel_free_time(state: InitialState) -> Fraction:
     return free
 
 
-def loads_to_plan(instance: Instance) -> dict[str, Fraction]:
+def loads_to_plan(instance: StreamState) -> dict[str, Fraction]:
     """Return the load of each task that a schedule must process: what is not committed.
 
     Examples
     --------
-    >>> from dlopt.problems.admission import Commitment, Task
+    >>> from dlopt.problems.admission import Commitment, Instance, Task
     >>> from dlopt.problems.cluster import Cluster
     >>> tasks = Task("a", 0, 5, 9), Task("b", 0, 5, 9, remaining=1), Task("c", 3, 5, 9)
     >>> sent = Commitment("a", node=0, start=0, load=2, end=6)
@@ -114,7 +122,7 @@ def without_negligible_loads(
     }
 
 
-def promised_before(instance: Instance) -> frozenset[str]:
+def promised_before(instance: StreamState) -> frozenset[str]:
     """Return the tasks that no schedule may reject: those that arrived before `now`."""
     now = exact(instance.now)
     return frozenset(task.id for task in instance.tasks if exact(task.arrival) < now)

@@ -23,6 +23,7 @@ from dlopt.problems.admission.data import Solution as TaskSolution
 from dlopt.problems.admission.trace_timeline import ReservedTimes
 from dlopt.problems.checking import Checker
 from dlopt.problems.intervals import Interval, crossings, overlaps
+from dlopt.problems.multistage.checker_times import channel_end
 from dlopt.problems.multistage.data import Grant, Instance, Reservation, Solution
 from dlopt.problems.multistage.timeline import crossings_in_exact_numbers
 from dlopt.result import Violation
@@ -109,14 +110,6 @@ def stream_of(instance: Instance) -> Stream | None:
         channel_ready=instance.channel_ready,
         committed=instance.committed,
     )
-
-
-def channel_end(reservation: Reservation) -> Fraction:
-    """Return when the channel is free of a reservation."""
-    start = exact(reservation.start)
-    if reservation.io_end is not None:
-        return exact(reservation.io_end)
-    return start + exact(reservation.io_ratio or 0) * (exact(reservation.end) - start)
 
 
 def reserved_times(

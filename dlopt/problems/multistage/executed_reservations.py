@@ -13,7 +13,8 @@ from dlopt.problems.admission.trace import BreakCause
 from dlopt.problems.admission.trace_causes import causes_of_broken_promises, is_among
 from dlopt.problems.admission.trace_timeline import ReservedTimes, cut_short_at
 from dlopt.problems.intervals import Interval
-from dlopt.problems.multistage.checker import ReservationChecker, channel_end, reserved_times
+from dlopt.problems.multistage.checker import ReservationChecker, reserved_times
+from dlopt.problems.multistage.checker_times import channel_end
 from dlopt.problems.multistage.data import Grant, Instance, Reservation
 from dlopt.problems.multistage.scenario import Scenario
 from dlopt.problems.multistage.trace import BrokenReservation, ExecutedReservation, Move, Trace

@@ -74,7 +74,7 @@ def test_values_that_no_float_has_are_proven_as_others():
     found = dlopt.solve(instance, objective="accepted-load")
     best = tasks[1].load + tasks[2].load
     assert (found.status, found.value, found.bound) == (Status.OPTIMAL, best, best)
-    assert found.proof == "solver"
+    assert found.proof == "certificate"
 
 
 def test_nothing_is_proven_before_there_is_a_plan_and_a_bound():

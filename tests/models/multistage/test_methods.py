@@ -62,7 +62,7 @@ def test_weights_decide_between_a_task_and_a_reservation():
         assert (found.status, found.value, found.bound) == (Status.OPTIMAL, 3, 3)
         assert accepted(found.solution) == kept
         assert found.plan_class == "per-stage"
-        assert "HiGHS dual bound (floating point, not certified)" in found.reason
+        assert "over spans of chunks, certified in exact arithmetic" in found.reason
         assert bound_fluid(instance).bound == 4
 
 
