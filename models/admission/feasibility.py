@@ -13,6 +13,7 @@ from fractions import Fraction
 from dlopt.arithmetic import exact, shown
 from dlopt.backends.pulp import Outcome
 from dlopt.backends.size_limits import too_large
+from dlopt.models.admission.conflicts import TaskConflicts
 from dlopt.models.admission.fixed_sequence_lp import (
     FixedSequenceLp,
     UnsizedChunk,
@@ -20,7 +21,9 @@ from dlopt.models.admission.fixed_sequence_lp import (
     sequence_by_deadline,
 )
 from dlopt.models.admission.proof_sequences import certify_sequences, derivation_of
+from dlopt.models.admission.request_conflicts import PARTS
 from dlopt.models.admission.scaled_instance import ScaledInstance
+from dlopt.models.admission.sequence_feasibility import SequenceFeasibility
 from dlopt.models.admission.sequence_search import SequenceSearch
 from dlopt.models.admission.sequencing_milp import DUE_DATE_MARGIN, SequencingMilp
 from dlopt.models.admission.time_blocks import TimeBlocks
@@ -30,7 +33,6 @@ from dlopt.models.common.sequence_annealing import EFFORT
 from dlopt.models.common.stream_feasibility import (
     FeasibilityResult,
     PlanT,
-    StreamFeasibility,
     at_limit,
 )
 from dlopt.problems.admission.data import Solution
@@ -58,7 +60,7 @@ SEARCH_SHARE = 1 / 2
 """Share of the remaining time for the local search. Chosen by hand."""
 
 
-class FeasibilityTest(StreamFeasibility[ScaledInstance, Solution]):
+class FeasibilityTest(SequenceFeasibility[ScaledInstance, Solution]):
     """The question whether all tasks of an instance can be done in time.
 
     Parameters are those of `StreamFeasibility`.
@@ -98,13 +100,17 @@ class FeasibilityTest(StreamFeasibility[ScaledInstance, Solution]):
         return self._schedule(sequence_by_deadline(self.scaled, self.all_tasks))
 
     def find_sequence(self) -> FeasibilityResult[Solution]:
-        """Look for a sequence by local search, then by the sequencing MILP."""
-        model = SequencingMilp(self.scaled, self.installments, max_lateness=LATENESS_MARGIN)
-        if len(model.candidates) <= MAX_CHUNKS and not is_small(model):
-            plan = self.search_sequences()
-            if plan is not None:
-                return FeasibilityResult(Status.OPTIMAL, plan)
-        return self._solve_sequencing_milp(model)
+        """Decide by local search and spans of chunks, then by the sequencing MILP."""
+        model, answer = SequencingMilp(self.scaled, self.installments, LATENESS_MARGIN), None
+        if is_small(model):
+            answer = self.disprove_by_spans(PARTS[:2])
+        elif len(model.candidates) <= MAX_CHUNKS:
+            answer = self.decide_by_sequences_and_spans()
+        return answer or self._solve_sequencing_milp(model)
+
+    def find_conflicts(self) -> TaskConflicts:
+        """Return what finds sets of tasks that do not fit together."""
+        return TaskConflicts(self.scaled, self.installments, self.budget, self.seed)
 
     @property
     def all_tasks(self) -> range:

@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from fractions import Fraction
 
-from dlopt.models.admission.chunk_span_relaxation import ChunkSpanRelaxation
+from dlopt.models.admission.conflicts import TaskConflicts
 from dlopt.models.admission.feasibility import (
     MAX_CHUNKS,
     FeasibilityTest,
@@ -34,7 +33,6 @@ from dlopt.models.admission.sequence_search import SequenceSearch
 from dlopt.models.admission.sequencing_milp import SequencingMilp
 from dlopt.models.admission.time_blocks import TimeBlocks
 from dlopt.models.admission.upper_bounds import upper_bound
-from dlopt.models.common.named_rows import ZERO
 from dlopt.models.common.searched_program import ProofError
 from dlopt.models.common.stream_bounds import UpperBound
 from dlopt.problems.admission.data import Solution
@@ -109,19 +107,9 @@ class AdmissionSearch(SequencePortfolio[ScaledInstance, Solution, UnsizedChunk])
         """Return a local search over sequences of chunks."""
         return SequenceSearch(self.scaled, self.installments, limits, effort, self.seed)
 
-    def span_relaxation(
-        self, scaled: ScaledInstance, max_length: Fraction, most: int
-    ) -> ChunkSpanRelaxation:
-        """Return the relaxation over spans of chunks, of the instance or a part of it."""
-        return ChunkSpanRelaxation(scaled, self.installments, max_length, most)
-
-    def restricted_to(self, requests: Collection[int]) -> ScaledInstance:
-        """Return the instance in which some tasks must be accepted, and there are no others."""
-        return self.scaled.restricted_to(sorted(requests))
-
-    def horizon(self) -> Fraction:
-        """Return the last deadline."""
-        return max((task.due for task in self.scaled.tasks), default=ZERO)
+    def find_conflicts(self) -> TaskConflicts:
+        """Return what finds sets of tasks that do not fit together."""
+        return TaskConflicts(self.scaled, self.installments, self.budget, self.seed)
 
     def first_sequence(self, requests: Collection[int]) -> list[UnsizedChunk]:
         """Return a sequence of chunks for some tasks that is often feasible."""

@@ -38,6 +38,14 @@ class Numbers(Protocol):
         """Whether they are exact."""
 
 
+class Due(Protocol):
+    """What a scaled task says."""
+
+    @property
+    def due(self) -> Fraction:
+        """When it has to be finished."""
+
+
 class ScaledRequests(Values, Protocol):
     """What the scaled instances of both problems say."""
 
@@ -46,7 +54,7 @@ class ScaledRequests(Values, Protocol):
         """The instance as given."""
 
     @property
-    def tasks(self) -> Sequence[object]:
+    def tasks(self) -> Sequence[Due]:
         """The tasks of which load remains."""
 
     @property

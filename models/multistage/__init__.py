@@ -8,8 +8,8 @@ relaxations. `sequence_search` looks for sequences of chunks around reservations
 chooses one among the candidate chunks of `chunk_windows`, with the redundant rows of
 `capacity_cuts`, and `fixed_sequence_lp` turns a sequence into loads and a schedule, or shows that
 it is infeasible. `node_assignments` lists which nodes reservations can get. `feasibility` decides
-whether everything can be accepted, with the program of `min_max_lateness`. `search` combines them,
-and `methods` holds the registered methods.
+whether everything can be accepted, with the program of `min_max_lateness`, and `conflicts` finds
+smallest sets that do not fit. `search` combines them, and `methods` holds the registered methods.
 
 For the most load of a single task by its deadline: `stages` derives the windows of nodes,
 `single_stage_milp` is the program of one stage, `chunk_sequence_lp` that of a fixed sequence in

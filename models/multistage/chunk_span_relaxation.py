@@ -46,6 +46,9 @@ class ReservationSpanRelaxation(ChunkSpanRelaxation):
         `K`: chunks that a task may have on a node in a gap.
     max_length, most
         As in `ChunkSpanRelaxation`.
+    all_spans : bool
+        List the spans during which port or nodes are reserved, too, where all reservations must be
+        accepted, as a certificate has to.
 
     Examples
     --------
@@ -65,8 +68,10 @@ class ReservationSpanRelaxation(ChunkSpanRelaxation):
         installments: int,
         max_length: Fraction | None = None,
         most: int | None = None,
+        *,
+        all_spans: bool = False,
     ) -> None:
-        self.stream = stream
+        self.stream, self.all_spans = stream, all_spans
         super().__init__(stream.tasks_only, installments, max_length, most)
         self.reservations = ReservationColumns(stream, self, self.groups, self.row_names)
         self.binaries = [*self.accepted, *self.reservations.accepted]
@@ -105,7 +110,7 @@ class ReservationSpanRelaxation(ChunkSpanRelaxation):
     def reserved_intervals(self, group: NodeGroup | None) -> list[bool]:
         """Return in which intervals accepted reservations have the port, or all of some nodes."""
         reserved = self.stream.reservations
-        if not self.stream.has_accepted_reservations:
+        if self.has_all_spans:
             return []
         windows = [
             (one.start, one.io_end if group is None else one.end)
@@ -113,6 +118,12 @@ class ReservationSpanRelaxation(ChunkSpanRelaxation):
             if group is None or (one.names_nodes and set(group.nodes) <= set(one.eligible))
         ]
         return [any(a <= t < b for a, b in windows) for t in self.instants[:-1]]
+
+    @property
+    def has_all_spans(self) -> bool:
+        """Whether no spans are left out during which reservations must be accepted."""
+        reserved = self.stream.reservations
+        return self.all_spans or not reserved or not all(one.mandatory for one in reserved)
 
     def is_free(self, node: int, instant: Fraction) -> bool:
         """Tell whether a node may be in use at an instant, from which on it may be reserved."""
@@ -124,7 +135,7 @@ class ReservationSpanRelaxation(ChunkSpanRelaxation):
         No checker knows it of decimals, or without the spans that accepted reservations exclude.
         """
         model, stream = super().program(), self.stream
-        is_known = stream.instance.exact and not stream.has_accepted_reservations
+        is_known = stream.instance.exact and self.has_all_spans
         return model._replace(has_checker=model.has_checker and is_known)
 
     def column_names(self) -> list[str]:

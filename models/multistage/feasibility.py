@@ -5,8 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dlopt.arithmetic import shown
-from dlopt.models.admission.feasibility import LATENESS_MARGIN, MAX_CHUNKS, decide_by_lateness
-from dlopt.models.common.stream_feasibility import FeasibilityResult, StreamFeasibility
+from dlopt.models.admission.feasibility import (
+    LATENESS_MARGIN,
+    MAX_CHUNKS,
+    SEARCH_SHARE,
+    decide_by_lateness,
+    max_small_chunks,
+)
+from dlopt.models.admission.request_conflicts import PARTS
+from dlopt.models.admission.sequence_feasibility import SequenceFeasibility
+from dlopt.models.common.sequence_annealing import EFFORT
+from dlopt.models.common.stream_feasibility import FeasibilityResult
+from dlopt.models.multistage.conflicts import ReservationConflicts
 from dlopt.models.multistage.fixed_sequence_lp import (
     Grants,
     UnsizedChunk,
@@ -14,7 +24,9 @@ from dlopt.models.multistage.fixed_sequence_lp import (
     sequence_by_deadline,
 )
 from dlopt.models.multistage.min_max_lateness import MinMaxLateness
+from dlopt.models.multistage.node_assignments import assign_nodes
 from dlopt.models.multistage.scaled_instance import ScaledInstance
+from dlopt.models.multistage.sequence_search import NodeChoices, ReservationSequenceSearch
 from dlopt.models.multistage.sequencing_milp import SequencingMilp
 from dlopt.models.multistage.time_blocks import TimeBlocks
 from dlopt.models.multistage.upper_bounds import upper_bound
@@ -22,7 +34,7 @@ from dlopt.problems.multistage.data import Solution
 from dlopt.result import Status
 
 
-class FeasibilityTest(StreamFeasibility[ScaledInstance, Solution]):
+class FeasibilityTest(SequenceFeasibility[ScaledInstance, Solution]):
     """The question whether all tasks and reservations of an instance fit together.
 
     Parameters are those of `StreamFeasibility`.
@@ -57,8 +69,15 @@ class FeasibilityTest(StreamFeasibility[ScaledInstance, Solution]):
         return TimeBlocks(self.scaled)
 
     def find_sequence(self) -> FeasibilityResult[Solution]:
-        """Look for the sequence of minimum lateness, up to `LATENESS_MARGIN`."""
+        """Decide by local search and spans of chunks, then by the sequencing MILP."""
         milp = SequencingMilp(self.scaled, self.installments, max_lateness=LATENESS_MARGIN)
+        chunks, answer = len(milp.candidates.chunks), None
+        if chunks <= max_small_chunks(self.scaled.tasks_only):
+            answer = self.disprove_by_spans(PARTS[:2])
+        elif chunks <= MAX_CHUNKS:
+            answer = self.decide_by_sequences_and_spans()
+        if answer is not None:
+            return answer
         if milp.candidates.too_large is not None:
             return FeasibilityResult(Status.UNKNOWN, reason=milp.candidates.too_large)
         solution = milp.build().solve(self.budget.left(), self.solver, self.seed)
@@ -67,6 +86,26 @@ class FeasibilityTest(StreamFeasibility[ScaledInstance, Solution]):
             lambda: self._schedule(solution.sequence, solution.grants),
             lambda lateness: shown(self.scaled.tasks_only.unscale_duration(lateness)),
         )
+
+    def find_conflicts(self) -> ReservationConflicts:
+        """Return what finds sets of requests that do not fit together."""
+        return ReservationConflicts(self.scaled, self.installments, self.budget, self.seed)
+
+    def search_sequences(self) -> Solution | None:
+        """Look for a schedule by local search over sequences of chunks."""
+        choices, requests = NodeChoices(self.scaled), self.find_conflicts().all_requests
+        grants = choices.nodes(range(len(self.scaled.reservations)))
+        if grants is None:
+            return None
+        about = self.budget.left(SEARCH_SHARE), EFFORT, self.seed, choices
+        search, plan = ReservationSequenceSearch(self.scaled, self.installments, *about), None
+        begun, possible = self._by_deadline(grants), search.possible_chunks(requests).of_task
+        while plan is None and all(map(possible.__contains__, self.all_tasks)):
+            found = search.finish(begun, requests)
+            if found is None:
+                break
+            plan = self._schedule(found.loaded_chunks, grants)
+        return plan
 
     def explain(self) -> str | None:
         """Report the minimum of the maximum lateness, or an upper bound on it."""
@@ -91,9 +130,11 @@ class FeasibilityTest(StreamFeasibility[ScaledInstance, Solution]):
         TimeoutError
         """
         grants = assign_nodes(self.scaled)
-        if grants is None:
-            return None
-        return self._schedule(sequence_by_deadline(self.scaled, self.all_tasks, grants), grants)
+        return None if grants is None else self._schedule(self._by_deadline(grants), grants)
+
+    def _by_deadline(self, grants: Grants) -> list[UnsizedChunk]:
+        """Return a sequence of all tasks that is often feasible."""
+        return sequence_by_deadline(self.scaled, self.all_tasks, grants)
 
     def _schedule(
         self, sequence: list[UnsizedChunk] | tuple[UnsizedChunk, ...], grants: Grants
@@ -104,30 +145,3 @@ class FeasibilityTest(StreamFeasibility[ScaledInstance, Solution]):
             return None
         limits = replace(self.budget.left(), work=None)
         return schedule_sequence(self.scaled, sequence, self.all_tasks, grants, limits, self.seed)
-
-
-def assign_nodes(scaled: ScaledInstance) -> Grants | None:
-    """Return nodes for all reservations, chosen greedily one by one; None if some get none.
-
-    Those that name their nodes come first; the others get nodes that are reserved at other times,
-    too, so that few nodes are interrupted.
-    """
-    grants: dict[int, tuple[int, ...]] = {}
-    reservations = scaled.reservations
-    for r in sorted(range(len(reservations)), key=lambda r: (not reservations[r].names_nodes, r)):
-        reservation = reservations[r]
-        occupied = {
-            node
-            for s, nodes in grants.items()
-            if reservation.conflicts_on_node(reservations[s])
-            for node in nodes
-        }
-        reserved = [node for nodes in grants.values() for node in nodes]
-        candidates = [node for node in reservation.eligible if node not in occupied]
-        candidates.sort(key=lambda node: (-reserved.count(node), node))
-        on_channel = any(reservation.conflicts_on_channel(reservations[s]) for s in grants)
-        too_few = len(candidates) < reservation.count
-        if reservation.obstacle is not None or on_channel or too_few:
-            return None
-        grants[r] = tuple(sorted(candidates[: reservation.count]))
-    return grants

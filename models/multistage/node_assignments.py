@@ -16,6 +16,8 @@ from itertools import combinations
 from dlopt.models.multistage.fixed_sequence_lp import Grants
 from dlopt.models.multistage.scaled_instance import ScaledInstance
 
+MAX_ASSIGNED = 6
+"""Reservations of which all assignments of nodes are listed. Chosen by hand."""
 IdenticalNodes = tuple[tuple[int, ...], frozenset[int]]
 """Identical nodes, and the reservations that have got them."""
 
@@ -82,3 +84,30 @@ def _choices(classes: Sequence[tuple[int, ...]], count: int) -> Iterator[tuple[i
         for number in range(min(count, len(classes[0])), -1, -1):
             for others in _choices(classes[1:], count - number):
                 yield classes[0][:number] + others
+
+
+def assign_nodes(scaled: ScaledInstance) -> Grants | None:
+    """Return nodes for all reservations, chosen greedily one by one; None if some get none.
+
+    Those that name their nodes come first; the others get nodes that are reserved at other times,
+    too, so that few nodes are interrupted.
+    """
+    grants: dict[int, tuple[int, ...]] = {}
+    reservations = scaled.reservations
+    for r in sorted(range(len(reservations)), key=lambda r: (not reservations[r].names_nodes, r)):
+        reservation = reservations[r]
+        occupied = {
+            node
+            for s, nodes in grants.items()
+            if reservation.conflicts_on_node(reservations[s])
+            for node in nodes
+        }
+        reserved = [node for nodes in grants.values() for node in nodes]
+        candidates = [node for node in reservation.eligible if node not in occupied]
+        candidates.sort(key=lambda node: (-reserved.count(node), node))
+        on_channel = any(reservation.conflicts_on_channel(reservations[s]) for s in grants)
+        too_few = len(candidates) < reservation.count
+        if reservation.obstacle is not None or on_channel or too_few:
+            return None
+        grants[r] = tuple(sorted(candidates[: reservation.count]))
+    return grants

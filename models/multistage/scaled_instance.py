@@ -134,6 +134,16 @@ class ScaledInstance:
         tasks_only = self.tasks_only.restricted_to(sorted(tasks))
         return replace(self, tasks_only=tasks_only, reservations=tuple(chosen))
 
+    def tasks_and_reservations(
+        self, requests: Collection[int]
+    ) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Return the tasks and the reservations among requests: tasks are counted first."""
+        first = len(self.tasks)
+        return (
+            tuple(k for k in sorted(requests) if k < first),
+            tuple(k - first for k in sorted(requests) if k >= first),
+        )
+
     def with_nodes(self, grants: Mapping[int, tuple[int, ...]]) -> ScaledInstance:
         """Return the instance in which reservations get these nodes, and no others."""
         named = (
@@ -195,11 +205,6 @@ class ScaledInstance:
         """Whether something must be accepted."""
         tasks = any(task.mandatory for task in self.tasks)
         return tasks or any(reservation.mandatory for reservation in self.reservations)
-
-    @property
-    def has_accepted_reservations(self) -> bool:
-        """Whether there are reservations, all of which must be accepted."""
-        return bool(self.reservations) and all(one.mandatory for one in self.reservations)
 
     @property
     def max_value(self) -> Fraction:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from functools import cached_property
-from itertools import islice
 
 from dlopt.models.admission.feasibility import MAX_CHUNKS, max_small_chunks
 from dlopt.models.admission.sequence_portfolio import SequencePortfolio
-from dlopt.models.common.named_rows import ZERO
 from dlopt.models.common.stream_bounds import UpperBound
 from dlopt.models.common.stream_search import TIME_SHARE
-from dlopt.models.multistage.chunk_span_relaxation import ReservationSpanRelaxation
 from dlopt.models.multistage.chunk_windows import CandidateChunks
+from dlopt.models.multistage.conflicts import ReservationConflicts
 from dlopt.models.multistage.feasibility import FeasibilityTest
 from dlopt.models.multistage.fixed_sequence_lp import (
     Grants,
@@ -27,21 +24,13 @@ from dlopt.models.multistage.initial_solution import (
     replay_hint,
     sequence_of,
 )
-from dlopt.models.multistage.node_assignments import node_assignments
 from dlopt.models.multistage.scaled_instance import ScaledInstance
-from dlopt.models.multistage.sequence_search import (
-    MAX_ASSIGNED,
-    NodeChoices,
-    ReservationSequenceSearch,
-)
+from dlopt.models.multistage.sequence_search import NodeChoices, ReservationSequenceSearch
 from dlopt.models.multistage.sequencing_milp import SequencingMilp
 from dlopt.models.multistage.time_blocks import TimeBlocks
 from dlopt.models.multistage.upper_bounds import upper_bound
 from dlopt.problems.multistage.data import Solution
 from dlopt.result import Limits, Status
-
-MAX_CASES = 20
-"""Assignments of nodes to reservations that are refuted one by one. Chosen by hand."""
 
 
 class MultistageSearch(SequencePortfolio[ScaledInstance, Solution, UnsizedChunk]):
@@ -101,7 +90,7 @@ class MultistageSearch(SequencePortfolio[ScaledInstance, Solution, UnsizedChunk]
     def schedule_accepted(self, accepted: tuple[int, ...]) -> None:
         """Try to schedule the tasks and reservations that a relaxation accepts."""
         if accepted and not self.is_within_gap:
-            self._try_accepting(*self._tasks_and_reservations(accepted), use_milp=False)
+            self._try_accepting(*self.scaled.tasks_and_reservations(accepted), use_milp=False)
 
     def divide(self) -> TimeBlocks:
         """Return the blocks of time of the stream."""
@@ -129,35 +118,18 @@ class MultistageSearch(SequencePortfolio[ScaledInstance, Solution, UnsizedChunk]
         """The nodes of sets of reservations."""
         return NodeChoices(self.scaled)
 
-    def span_relaxation(
-        self, scaled: ScaledInstance, max_length: Fraction, most: int
-    ) -> ReservationSpanRelaxation:
-        """Return the relaxation over spans of chunks, of the instance or a part of it."""
-        return ReservationSpanRelaxation(scaled, self.installments, max_length, most)
-
-    def restricted_to(self, requests: Collection[int]) -> ScaledInstance:
-        """Return the instance in which some requests must be accepted, and there are no others."""
-        return self.scaled.restricted_to(*self._tasks_and_reservations(requests))
-
-    def cases(self, scaled: ScaledInstance) -> list[ScaledInstance]:
-        """Return the instance with each assignment of nodes to reservations, if they are few."""
-        if not 0 < len(scaled.reservations) <= MAX_ASSIGNED:
-            return []
-        found = list(islice(node_assignments(scaled), MAX_CASES + 1))
-        return [scaled.with_nodes(grants) for grants in found] if len(found) <= MAX_CASES else []
+    def find_conflicts(self) -> ReservationConflicts:
+        """Return what finds sets of requests that do not fit together."""
+        return ReservationConflicts(self.scaled, self.installments, self.budget, self.seed)
 
     def certify_optimum(self) -> None:
-        """Look for a certificate by spans, if there is a checker of their program."""
-        if self.scaled.instance.exact and not self.scaled.has_accepted_reservations:
+        """Look for a certificate by spans, which is about exact numbers."""
+        if self.scaled.instance.exact:
             self.certify_by_spans()
-
-    def horizon(self) -> Fraction:
-        """Return the last deadline."""
-        return max((task.due for task in self.scaled.tasks), default=ZERO)
 
     def first_sequence(self, requests: Collection[int]) -> list[UnsizedChunk]:
         """Return a sequence of chunks for some requests that is often feasible."""
-        tasks, reservations = self._tasks_and_reservations(requests)
+        tasks, reservations = self.scaled.tasks_and_reservations(requests)
         return sequence_by_deadline(self.scaled, tasks, self.choices.nodes(reservations) or {})
 
     def incumbent_sequence(self) -> tuple[list[UnsizedChunk], list[int]]:
@@ -169,23 +141,13 @@ class MultistageSearch(SequencePortfolio[ScaledInstance, Solution, UnsizedChunk]
 
     def try_sequence(self, sequence: Sequence[UnsizedChunk], requests: Collection[int]) -> None:
         """Make the schedule of a sequence the incumbent, if it is feasible and better."""
-        tasks, reservations = self._tasks_and_reservations(requests)
+        tasks, reservations = self.scaled.tasks_and_reservations(requests)
         value, grants = self.scaled.value(tasks, reservations), self.choices.nodes(reservations)
         is_complete = {chunk.task for chunk in sequence} == set(tasks)
         if value > self.value and is_complete and grants is not None:
             plan = self._schedule(tasks, grants, tuple(sequence))
             if plan is not None:
                 self.plan, self.value = plan, value
-
-    def _tasks_and_reservations(
-        self, requests: Collection[int]
-    ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Return the tasks and the reservations among some requests."""
-        first = len(self.scaled.tasks)
-        return (
-            tuple(k for k in sorted(requests) if k < first),
-            tuple(k - first for k in sorted(requests) if k >= first),
-        )
 
     def solve_sequencing_milp(self) -> None:
         """Solve the MILP over sequences, to optimality if there is time."""

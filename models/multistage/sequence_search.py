@@ -19,7 +19,6 @@ from dlopt.models.admission.sequence_search import costs_of
 from dlopt.models.common.chunk_sequences import PossibleChunks, Window
 from dlopt.models.common.request_sets import RelaxationTest, RequestSets
 from dlopt.models.common.sequence_annealing import SequenceAnnealing
-from dlopt.models.multistage.feasibility import assign_nodes
 from dlopt.models.multistage.fixed_sequence_lp import (
     Grants,
     UnsizedChunk,
@@ -28,12 +27,13 @@ from dlopt.models.multistage.fixed_sequence_lp import (
 )
 from dlopt.models.multistage.fluid_relaxation import ReservationFluidRelaxation
 from dlopt.models.multistage.full_window_cuts import FullWindows
-from dlopt.models.multistage.node_assignments import node_assignments
+from dlopt.models.multistage.node_assignments import (
+    MAX_ASSIGNED,
+    assign_nodes,
+    node_assignments,
+)
 from dlopt.models.multistage.scaled_instance import ScaledInstance
 from dlopt.result import Limits
-
-MAX_ASSIGNED = 6
-"""Reservations whose nodes are searched, if there are none by a greedy choice. Chosen by hand."""
 
 
 class NodeChoices:

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from dlopt.arithmetic import Number, exact, is_less, shown
 from dlopt.backends.pulp import DEFAULT, refuse_unknown
-from dlopt.models.multistage.feasibility import assign_nodes
+from dlopt.models.multistage.node_assignments import assign_nodes
 from dlopt.models.multistage.scaled_instance import ScaledInstance
 from dlopt.models.multistage.single_task_capacity import stage_capacity
 from dlopt.problems.admission.data import Chunk, Decision

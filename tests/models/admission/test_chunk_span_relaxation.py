@@ -6,11 +6,13 @@ from fractions import Fraction
 
 import pytest
 
+from dlopt.backends.time_budget import Budget
 from dlopt.models.admission.chunk_span_relaxation import ChunkSpanRelaxation
+from dlopt.models.admission.conflicts import TaskConflicts
 from dlopt.models.admission.methods import exact_plan
+from dlopt.models.admission.request_conflicts import max_spans
 from dlopt.models.admission.scaled_instance import ScaledInstance
 from dlopt.models.admission.search import AdmissionSearch
-from dlopt.models.admission.sequence_portfolio import max_spans
 from dlopt.models.admission.upper_bounds import upper_bound
 from dlopt.models.common.stream_bounds import relaxation_bound
 from dlopt.problems.admission import Chunk, Decision, Instance, Solution, Task, violations
@@ -158,12 +160,11 @@ def test_a_schedule_of_what_the_relaxation_accepts_is_searched():
 
 def test_requests_that_do_not_fit_are_excluded():
     scaled = ScaledInstance.from_instance(stream(4, 1, 2, *FOUND))
-    search = AdmissionSearch(scaled, 1, Limits(), 0, "HiGHS")
-    search.initialise(None)
-    first = search.bound_by_spans(1)
+    conflicts = TaskConflicts(scaled, 1, Budget(Limits()), 0)
+    first = conflicts.bound(scaled, 1)
     assert len(first.accepted) == 6 and first.certificate is not None
-    assert search.conflict_among(first.accepted, (1,)) == ()  # they have a schedule
-    other = search.bound_by_spans(1, [first.accepted])
+    assert conflicts.among(first.accepted, (1,)) == ()  # they have a schedule
+    other = conflicts.bound(scaled, 1, conflicts=[first.accepted])
     assert len(other.accepted) == 6 and other.accepted != first.accepted
     assert other.certificate is None and "1 combinatorial Benders cut," in other.derivation
 

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from dlopt import solve
 from dlopt.models.admission.methods import exact_plan
 from dlopt.models.admission.scaled_instance import ScaledInstance
 from dlopt.models.admission.search import AdmissionSearch
@@ -24,11 +25,16 @@ def search_of(instance):
     return AdmissionSearch(scaled, 1, Limits(), 0, "HiGHS")
 
 
+def conflicts_of(instance):
+    """Return what finds conflicts among the tasks of an instance."""
+    return search_of(instance).find_conflicts()
+
+
 def test_a_conflict_is_minimal():
     """Two of the tasks need the port at the same time, and the third does not matter."""
-    search = search_of(LATE)
-    assert search.conflict_among((0, 1, 2), (1,)) == (0, 2)
-    assert search.conflict_among((0, 1), (1, 12)) == ()
+    conflicts = conflicts_of(LATE)
+    assert conflicts.among((0, 1, 2), (1,)) == (0, 2)
+    assert conflicts.among((0, 1), (1, 12)) == ()
 
 
 def test_a_relaxation_does_not_accept_a_conflict():
@@ -54,10 +60,30 @@ def test_conflicts_prove_the_optimum(tasks):
     assert search.certificate is not None
 
 
+def test_the_feasibility_test_names_a_conflict():
+    """Two of the tasks of this stream do not matter; all fit as fluids with window cuts."""
+    found = solve(stream(4, 1, 4, *REFUTED[0]), "feasibility")
+    named = "; task b, task c, task d, task f, task g do not fit together: infeasible even in the"
+    assert (found.status, found.proof) == (Status.INFEASIBLE, "certificate")
+    assert found.reason is not None and named in found.reason
+
+
+def test_many_requests_are_left_out_of_a_conflict_at_once(monkeypatch):
+    conflicts, asked = conflicts_of(LATE), []
+
+    def refutes(requests, parts):
+        asked.append(requests)
+        return {3, 90} <= set(requests)
+
+    monkeypatch.setattr(conflicts, "refutes", refutes)
+    assert conflicts.smallest(tuple(range(100)), 1) == (3, 90)
+    assert len(asked) < 40
+
+
 def test_too_many_spans_refute_nothing(monkeypatch):
-    monkeypatch.setattr("dlopt.models.admission.sequence_portfolio.max_spans", lambda limits: 1)
-    search = search_of(LATE)
-    assert search.conflict_among((0, 1, 2), (1,)) == () and search.bound_by_spans(1) is None
+    monkeypatch.setattr("dlopt.models.admission.request_conflicts.max_spans", lambda limits: 1)
+    conflicts = conflicts_of(LATE)
+    assert conflicts.among((0, 1, 2), (1,)) == () and conflicts.bound(conflicts.scaled, 1) is None
     assert exact_plan(LATE).status is Status.OPTIMAL
 
 
@@ -65,10 +91,10 @@ def test_too_many_spans_refute_nothing(monkeypatch):
 @share(1 / 2)
 @given(admission(most=2, tasks=3, identical=False, state=True), st.data())
 def test_a_conflict_has_no_schedule(instance, data):
-    search = search_of(instance)
-    tasks = search.scaled.tasks
+    conflicts = conflicts_of(instance)
+    tasks = conflicts.scaled.tasks
     assume(tasks)
     requests = data.draw(st.sets(st.sampled_from(range(len(tasks))), min_size=1))
-    conflict = search.conflict_among(tuple(sorted(requests)), (1, 4))
+    conflict = conflicts.among(tuple(sorted(requests)), (1, 4))
     chosen = [instance.tasks[tasks[k].index] for k in conflict]
     assert not conflict or not oracle.feasible(instance, chosen)

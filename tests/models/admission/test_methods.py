@@ -192,6 +192,7 @@ def test_large_times_and_loads_are_the_same_problem():
 
 
 def test_what_is_too_large_is_still_bounded(monkeypatch):
+    monkeypatch.setattr(FeasibilityTest, "disprove_by_spans", lambda *_: None)
     monkeypatch.setattr(feasibility, "MAX_CHUNKS", 3)
     monkeypatch.setattr(search, "MAX_CHUNKS", 3)
     monkeypatch.setattr(sequencing_milp, "MAX_PAIRS", 2)
@@ -276,6 +277,7 @@ def ending(status, bound):
     ],
 )
 def test_what_the_bound_of_the_lateness_says(status, bound, verdict, monkeypatch):
+    monkeypatch.setattr(FeasibilityTest, "disprove_by_spans", lambda *_: None)
     monkeypatch.setattr(SequencingMilp, "solve", ending(status, bound))
     scaled = ScaledInstance.from_instance(stream(1, 1, 1, (0, 2, 10), (1, 1, 2))).restricted_to(
         range(2)

@@ -6,21 +6,22 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from dlopt.models.multistage.feasibility import assign_nodes
-from dlopt.models.multistage.node_assignments import node_assignments
+from dlopt import solve
+from dlopt.backends.time_budget import Budget
+from dlopt.models.multistage.conflicts import ReservationConflicts
+from dlopt.models.multistage.node_assignments import assign_nodes, node_assignments
 from dlopt.models.multistage.scaled_instance import ScaledInstance
-from dlopt.models.multistage.search import MultistageSearch
 from dlopt.models.multistage.sequence_search import NodeChoices
-from dlopt.result import Limits
+from dlopt.result import Limits, Status
 from tests import oracles_multistage as oracle
 from tests.examples import share
 from tests.models.multistage.sample_instances import around, mixed
 
 
-def search_of(instance):
-    """Return a search that has not begun."""
+def conflicts_of(instance):
+    """Return what finds conflicts among the requests of an instance."""
     scaled = ScaledInstance.from_instance(instance)
-    return MultistageSearch(scaled, 1, Limits(), 0, "HiGHS")
+    return ReservationConflicts(scaled, 1, Budget(Limits()), 0)
 
 
 def test_a_conflict_is_proven_for_each_assignment_of_nodes():
@@ -29,33 +30,35 @@ def test_a_conflict_is_proven_for_each_assignment_of_nodes():
     With one chunk a node, three nodes finish a load of .976 in two units of time.
     """
     held = ((0, 0, 0, 2, 1), (0, 5, 5, 6, 1))
-    search = search_of(around(4, 1, 4, (0, 1, 2), held=held))
-    scaled = search.restricted_to((0, 1))
-    assert not search.is_refuted(scaled, 1)
-    assert [search.is_refuted(case, 1) for case in search.cases(scaled)] == [True]
-    assert search.conflict_among((0, 1, 2), (1,)) == (0, 1)
+    conflicts = conflicts_of(around(4, 1, 4, (0, 1, 2), held=held))
+    scaled = conflicts.restricted_to((0, 1))
+    assert conflicts.bound(scaled, 1).value is not None
+    assert [conflicts.bound(case, 1).value is None for case in conflicts.cases(scaled)] == [True]
+    assert conflicts.among((0, 1, 2), (1,)) == (0, 1)
 
 
 def test_one_assignment_that_is_not_refuted_is_no_conflict():
     """The node with the fast link finishes the task if the reservation gets the other one."""
-    search = search_of(around(2, (1, 2), 1, (0, 2, 4), held=((0, 1, 1, 4, 1),)))
-    cases = search.cases(search.restricted_to((0, 1)))
-    assert [search.is_refuted(case, 1) for case in cases] == [True, False]
-    assert search.conflict_among((0, 1), (1, 12)) == ()
+    conflicts = conflicts_of(around(2, (1, 2), 1, (0, 2, 4), held=((0, 1, 1, 4, 1),)))
+    cases = conflicts.cases(conflicts.restricted_to((0, 1)))
+    assert [conflicts.bound(case, 1).value is None for case in cases] == [True, False]
+    assert conflicts.among((0, 1), (1, 12)) == ()
 
 
 def test_nodes_that_are_free_at_other_times_are_not_identical():
     """The reservation may leave the node that is free early to the task."""
     instance = around(2, 1, 1, (0, 1, 3), held=((0, 2, 2, 9, 1),), ready_times=(0, 2))
-    search = search_of(instance)
-    assert len(search.cases(search.restricted_to((0, 1)))) == 2
-    assert search.conflict_among((0, 1), (1,)) == ()
+    conflicts = conflicts_of(instance)
+    assert len(conflicts.cases(conflicts.restricted_to((0, 1)))) == 2
+    assert conflicts.among((0, 1), (1,)) == ()
 
 
 def test_there_are_no_cases_where_they_are_too_many():
-    search = search_of(around(9, 1, 1, (0, 1, 9), held=[(0, k, k, k + 1, 4) for k in range(5)]))
-    assert search.cases(search.restricted_to(range(6))) == []
-    assert search.cases(search.restricted_to([0])) == []
+    conflicts = conflicts_of(
+        around(9, 1, 1, (0, 1, 9), held=[(0, k, k, k + 1, 4) for k in range(5)])
+    )
+    assert conflicts.cases(conflicts.restricted_to(range(6))) == []
+    assert conflicts.cases(conflicts.restricted_to([0])) == []
 
 
 def test_reservations_get_nodes_that_a_greedy_choice_does_not_find():
@@ -70,6 +73,13 @@ def test_reservations_that_exclude_each_other_get_no_nodes():
     held = ((0, 0, 1, 2, 1), (0, 0, 1, 2, 1))
     scaled = ScaledInstance.from_instance(around(3, 1, 1, (0, 1, 9), held=held))
     assert list(node_assignments(scaled)) == []
+
+
+def test_the_feasibility_test_has_a_certificate():
+    """A fluid is received before the reservation of both nodes, and computed after it."""
+    found = solve(around(2, 1, 1, (0, 2, 6), held=((0, 1, 1, 5, 2),)), "feasibility")
+    assert (found.status, found.proof) == (Status.INFEASIBLE, "certificate")
+    assert found.reason is not None and "task a, reservation r do not fit together" in found.reason
 
 
 @pytest.mark.property
@@ -118,12 +128,12 @@ def held_by(chosen, node):
 @share(1 / 4)
 @given(mixed(most=2, tasks=2, wanted=2, state=True), st.data())
 def test_a_conflict_has_no_schedule(instance, data):
-    search = search_of(instance)
-    scaled = search.scaled
+    conflicts = conflicts_of(instance)
+    scaled = conflicts.scaled
     count = len(scaled.tasks) + len(scaled.reservations)
     assume(scaled.tasks)
     requests = data.draw(st.sets(st.sampled_from(range(count)), min_size=1))
-    conflict = search.conflict_among(tuple(sorted(requests)), (1, 4))
+    conflict = conflicts.among(tuple(sorted(requests)), (1, 4))
     first = len(scaled.tasks)
     chosen = [instance.tasks[scaled.tasks[k].index] for k in conflict if k < first]
     wanted = [scaled.reservations[k - first] for k in conflict if k >= first]

@@ -15,13 +15,14 @@ from dlopt.models.multistage import (
     search,
     sequencing_milp,
 )
-from dlopt.models.multistage.feasibility import FeasibilityTest, assign_nodes
+from dlopt.models.multistage.feasibility import FeasibilityTest
 from dlopt.models.multistage.fixed_sequence_lp import (
     UnsizedChunk,
     schedule_sequence,
     sequence_by_deadline,
 )
 from dlopt.models.multistage.methods import bound_fluid, exact_plan, feasible_together
+from dlopt.models.multistage.node_assignments import assign_nodes
 from dlopt.models.multistage.scaled_instance import ScaledInstance
 from dlopt.models.multistage.sequencing_milp import SequencingMilp
 from dlopt.problems.cluster import Cluster
@@ -76,7 +77,10 @@ def test_what_just_fits_together_and_what_does_not():
         None,
         "per-stage",
     )
-    assert found.reason.startswith("minimum maximum lateness Lmax = 2/3; Lmax >")
+    assert found.reason.startswith(
+        "minimum maximum lateness Lmax = 2/3; task a, reservation r do not fit together: infeasible"
+    )
+    assert found.proof == "exact"
     beyond = around(2, 1, 2, (0, Fraction(9, 5), 4), held=((0, 2, 4, 9, (1,)),))
     assert feasible_together(beyond).status is Status.INFEASIBLE
     more = feasible_together(beyond, installments=2)
@@ -246,6 +250,7 @@ def test_floats_that_just_meet():
 
 
 def test_what_is_too_large_is_still_bounded(monkeypatch):
+    monkeypatch.setattr(FeasibilityTest, "disprove_by_spans", lambda *_: None)
     monkeypatch.setattr(chunk_windows, "MAX_CANDIDATES", 2)
     found = exact_plan(EITHER)
     assert found.status is Status.FEASIBLE
@@ -300,6 +305,7 @@ def ending(status, bound):
     ],
 )
 def test_what_the_bound_of_the_lateness_says(status, bound, verdict, monkeypatch):
+    monkeypatch.setattr(FeasibilityTest, "disprove_by_spans", lambda *_: None)
     monkeypatch.setattr(SequencingMilp, "solve", ending(status, bound))
     found = FeasibilityTest(
         ScaledInstance.from_instance(EITHER, accept_all=True), 1, Limits(), 0

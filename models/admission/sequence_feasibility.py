@@ -1,0 +1,57 @@
+"""The question whether all requests fit together, by sequences and spans of chunks.
+
+Where the sequencing MILP is large, the relaxation over spans of chunks refutes requests, or local
+search over sequences finds a schedule of them. `dlopt.models.admission.feasibility` and
+`dlopt.models.multistage.feasibility` fill in the steps.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Generic
+
+from dlopt.models.admission.request_conflicts import PARTS, RequestConflicts
+from dlopt.models.common.stream_feasibility import FeasibilityResult, PlanT, StreamFeasibility
+from dlopt.models.common.stream_search import ScaledT
+from dlopt.result import Status
+
+
+class SequenceFeasibility(StreamFeasibility[ScaledT, PlanT], Generic[ScaledT, PlanT]):
+    """The question whether all requests of an instance can be accepted.
+
+    Parameters are those of `StreamFeasibility`.
+    """
+
+    @abstractmethod
+    def search_sequences(self) -> PlanT | None:
+        """Look for a schedule by local search over sequences of chunks."""
+
+    @abstractmethod
+    def find_conflicts(self) -> RequestConflicts[ScaledT]:
+        """Return what finds sets of requests that do not fit together."""
+
+    def decide_by_sequences_and_spans(self) -> FeasibilityResult[PlanT] | None:
+        """Return a schedule, or a proof that there is none; None if neither is found."""
+        answer = self.disprove_by_spans(PARTS[:2])
+        if answer is None:
+            plan = self.search_sequences()
+            if plan is not None:
+                return FeasibilityResult(Status.OPTIMAL, plan)
+            answer = self.disprove_by_spans(PARTS[2:])
+        return answer
+
+    def disprove_by_spans(self, divisions: Sequence[int]) -> FeasibilityResult[PlanT] | None:
+        """Return that there is no schedule, if spans in one of some divisions of time prove it."""
+        finder = self.find_conflicts()
+        for parts in divisions:
+            bound = finder.refutation(finder.all_requests, parts)
+            if bound is None:
+                break
+            if bound.value is None:
+                names = [finder.name(k) for k in finder.smallest(finder.all_requests, parts)]
+                fit = "does not fit" if len(names) == 1 else "do not fit together"
+                reason = f"{', '.join(names)} {fit}: infeasible even in the {bound.derivation}"
+                proof = bound.certificate or finder.certificate(parts)
+                return FeasibilityResult(Status.INFEASIBLE, None, reason, proof)
+        return None
