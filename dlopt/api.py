@@ -257,9 +257,9 @@ def compare(
 
     An option for one method, and optima only with certificates:
 
-    >>> from dlopt import load
-    >>> around = load("multistage/around-a-reservation")
-    >>> found = compare(around, ["exact"], objective="accepted-load", certified=True)
+    >>> from dlopt import generate, load
+    >>> decimals = generate("multistage", "small", nodes=2, tasks=5, tau=1.5, seed=10)
+    >>> found = compare(decimals, ["exact"], certified=True)
     >>> print(found.rows[0].result.status, found.gap_reference)
     feasible bound
     >>> chunks = {"exact.installments": 2}

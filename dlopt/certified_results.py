@@ -123,16 +123,16 @@ def certified_result(
 
     Examples
     --------
-    >>> from dlopt import api, load
-    >>> instance, goal = load("multistage/around-a-reservation"), "accepted-load"
-    >>> claimed = api.solve(instance, objective=goal)
-    >>> query = Query.of(instance, registry.method("multistage", "exact"), goal)
+    >>> from dlopt import api, generate
+    >>> decimals = generate("multistage", "small", nodes=2, tasks=5, tau=1.5, seed=10)
+    >>> claimed = api.solve(decimals)
+    >>> query = Query.of(decimals, registry.method("multistage", "exact"), "accepted")
     >>> print(claimed.status, claimed.bound, certified_result(query, claimed).status)
-    optimal 5 feasible
-    >>> bound = api.solve(instance, "bound-fluid", objective=goal)
+    optimal 3 feasible
+    >>> bound = api.solve(decimals, "bound-fluid")
     >>> result = certified_result(query, claimed, [bound])
     >>> print(result.status, result.bound, result.proof)
-    feasible 9 certificate
+    feasible 4 certificate
     """
     best = result
     if _has_claim(result):

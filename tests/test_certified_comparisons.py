@@ -31,6 +31,7 @@ def no_proofs_by_order() -> Iterator[None]:
     """Leave the optimum of `BURSTS` without a certificate, as those of larger streams are."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("dlopt.models.admission.proof_sequences.EFFORT", 0)
+        patch.setattr("dlopt.models.admission.request_conflicts.EFFORT_OF_PROOF", 0)
         yield
 
 

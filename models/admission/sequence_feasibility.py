@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Generic
 
 from dlopt.models.admission.request_conflicts import PARTS, RequestConflicts
 from dlopt.models.common.stream_feasibility import FeasibilityResult, PlanT, StreamFeasibility
 from dlopt.models.common.stream_search import ScaledT
+from dlopt.models.common.time_division import TimeDivision
 from dlopt.result import Status
 
 
@@ -30,6 +32,15 @@ class SequenceFeasibility(StreamFeasibility[ScaledT, PlanT], Generic[ScaledT, Pl
     @abstractmethod
     def find_conflicts(self) -> RequestConflicts[ScaledT]:
         """Return what finds sets of requests that do not fit together."""
+
+    def decide_blocks(self, divided: TimeDivision[ScaledT, PlanT]) -> FeasibilityResult[PlanT]:
+        """Decide each block of time by itself; certify by all requests that one does not fit."""
+        answer = super().decide_blocks(divided)
+        if answer.status is not Status.INFEASIBLE or answer.proof_kind != "exact":
+            return answer
+        finder = self.find_conflicts()
+        proofs = (finder.certificate(parts) for parts in PARTS)
+        return replace(answer, certificate=next(filter(None, proofs), None))
 
     def decide_by_sequences_and_spans(self) -> FeasibilityResult[PlanT] | None:
         """Return a schedule, or a proof that there is none; None if neither is found."""

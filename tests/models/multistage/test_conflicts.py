@@ -75,9 +75,10 @@ def test_reservations_that_exclude_each_other_get_no_nodes():
     assert list(node_assignments(scaled)) == []
 
 
-def test_the_feasibility_test_has_a_certificate():
+@pytest.mark.parametrize("later", [(), ((0, 9, 9, 12, 1),)], ids=["one block", "two blocks"])
+def test_the_feasibility_test_has_a_certificate(later):
     """A fluid is received before the reservation of both nodes, and computed after it."""
-    found = solve(around(2, 1, 1, (0, 2, 6), held=((0, 1, 1, 5, 2),)), "feasibility")
+    found = solve(around(2, 1, 1, (0, 2, 6), held=((0, 1, 1, 5, 2), *later)), "feasibility")
     assert (found.status, found.proof) == (Status.INFEASIBLE, "certificate")
     assert found.reason is not None and "task a, reservation r do not fit together" in found.reason
 
