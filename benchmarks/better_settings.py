@@ -31,8 +31,9 @@ PAPERS = (
     "mcdf",
     "edf-iit-2",
 )
-"""The sound algorithms of the papers, beside those that a figure compares. Without EDF-IIT-1, which
-EDF-IIT-2 dominates, and those of chapter 6, which are for clusters without set-up costs."""
+"""The sound algorithms of the papers, in addition to those that a figure compares. Without
+EDF-IIT-1, which EDF-IIT-2 dominates, and those of chapter 6, which are for clusters without set-up
+costs."""
 SEED_DRAWN = 0
 """The seed of the plans and bounds in the pictures of the figures."""
 PICTURES = Path(__file__).parent / "papers" / "figures"

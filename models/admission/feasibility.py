@@ -108,7 +108,7 @@ class FeasibilityTest(SequenceFeasibility[ScaledInstance, Solution]):
             answer = self.decide_by_sequences_and_spans()
         return answer or self._solve_sequencing_milp(model)
 
-    def find_conflicts(self) -> TaskConflicts:
+    def conflict_finder(self) -> TaskConflicts:
         """Return what finds sets of tasks that do not fit together."""
         return TaskConflicts(self.scaled, self.installments, self.budget, self.seed)
 

@@ -127,14 +127,14 @@ class RequestConflicts(ABC, Generic[ScaledT]):
         bound = self.bound(scaled, parts)
         if bound is None or bound.value is None:
             return bound
-        cases = self.cases(scaled)
+        cases, of_case = self.cases(scaled), bound
         for case in cases:
-            of_case = self.bound(case, parts)
-            if of_case is None or of_case.value is not None:
+            of_case = self.bound(case, parts) or bound
+            if of_case.value is not None:
                 return bound
         if not cases:
             return bound
-        derivation = f"{bound.derivation}, for each of {len(cases)} assignments of nodes"
+        derivation = f"{of_case.derivation}, for each of {len(cases)} assignments of nodes"
         return UpperBound(None, derivation, version=bound.version)
 
     def certificate(self, parts: int) -> BoundCertificate | None:

@@ -107,7 +107,7 @@ class AdmissionSearch(SequencePortfolio[ScaledInstance, Solution, UnsizedChunk])
         """Return a local search over sequences of chunks."""
         return SequenceSearch(self.scaled, self.installments, limits, effort, self.seed)
 
-    def find_conflicts(self) -> TaskConflicts:
+    def conflict_finder(self) -> TaskConflicts:
         """Return what finds sets of tasks that do not fit together."""
         return TaskConflicts(self.scaled, self.installments, self.budget, self.seed)
 

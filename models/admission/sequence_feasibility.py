@@ -30,7 +30,7 @@ class SequenceFeasibility(StreamFeasibility[ScaledT, PlanT], Generic[ScaledT, Pl
         """Look for a schedule by local search over sequences of chunks."""
 
     @abstractmethod
-    def find_conflicts(self) -> RequestConflicts[ScaledT]:
+    def conflict_finder(self) -> RequestConflicts[ScaledT]:
         """Return what finds sets of requests that do not fit together."""
 
     def decide_blocks(self, divided: TimeDivision[ScaledT, PlanT]) -> FeasibilityResult[PlanT]:
@@ -38,7 +38,7 @@ class SequenceFeasibility(StreamFeasibility[ScaledT, PlanT], Generic[ScaledT, Pl
         answer = super().decide_blocks(divided)
         if answer.status is not Status.INFEASIBLE or answer.proof_kind != "exact":
             return answer
-        finder = self.find_conflicts()
+        finder = self.conflict_finder()
         proofs = (finder.certificate(parts) for parts in PARTS)
         return replace(answer, certificate=next(filter(None, proofs), None))
 
@@ -54,7 +54,7 @@ class SequenceFeasibility(StreamFeasibility[ScaledT, PlanT], Generic[ScaledT, Pl
 
     def disprove_by_spans(self, divisions: Sequence[int]) -> FeasibilityResult[PlanT] | None:
         """Return that there is no schedule, if spans in one of some divisions of time prove it."""
-        finder = self.find_conflicts()
+        finder = self.conflict_finder()
         for parts in divisions:
             bound = finder.refutation(finder.all_requests, parts)
             if bound is None:

@@ -56,7 +56,7 @@ class SequencePortfolio(StreamSearch[ScaledT, PlanT], Generic[ScaledT, PlanT, Ch
         """Return a local search over sequences of chunks."""
 
     @abstractmethod
-    def find_conflicts(self) -> RequestConflicts[ScaledT]:
+    def conflict_finder(self) -> RequestConflicts[ScaledT]:
         """Return what finds sets of requests that do not fit together."""
 
     @abstractmethod
@@ -99,7 +99,7 @@ class SequencePortfolio(StreamSearch[ScaledT, PlanT], Generic[ScaledT, PlanT, Ch
 
     def decide(self, requests: tuple[int, ...]) -> bool:
         """Find a schedule of some requests, or a conflict among them; tell whether it did."""
-        finder, value = self.find_conflicts(), self.value
+        finder, value = self.conflict_finder(), self.value
         conflict = finder.among(requests, PARTS[:2])
         if not conflict:
             self.search_sequence_of(requests)
@@ -114,7 +114,7 @@ class SequencePortfolio(StreamSearch[ScaledT, PlanT], Generic[ScaledT, PlanT, Ch
 
         Local search looks for a schedule of what each relaxation accepts.
         """
-        searched, finder = set[tuple[int, ...]](), self.find_conflicts()
+        searched, finder = set[tuple[int, ...]](), self.conflict_finder()
         for parts in PARTS:
             bound = finder.bound(self.scaled, parts, self.value, self.conflicts)
             if bound is None or self.is_within_gap:
@@ -131,7 +131,7 @@ class SequencePortfolio(StreamSearch[ScaledT, PlanT], Generic[ScaledT, PlanT, Ch
 
     def certify_by_spans(self) -> None:
         """Look for a certificate of the optimum by spans, in shorter and shorter intervals."""
-        finder = self.find_conflicts()
+        finder = self.conflict_finder()
         with suppress(TimeoutError):
             for parts in PARTS:
                 if self.certificate is not None or self.holds_for_any_plan or not self.is_optimal:

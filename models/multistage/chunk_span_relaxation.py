@@ -100,8 +100,13 @@ class ReservationSpanRelaxation(ChunkSpanRelaxation):
     def intervals_of_spans(
         self, task: ScaledTask, group: NodeGroup
     ) -> Iterator[tuple[int, int, int, Fraction, Fraction]]:
-        """Yield the spans during which port and nodes are free of accepted reservations."""
-        port, nodes = self.reserved_intervals(None), self.reserved_intervals(group)
+        """Yield the spans during which port and nodes are free of accepted reservations.
+
+        What is sent in no time does not need the port.
+        """
+        is_sent = group.tau > 0 or self.scaled.theta_cm > 0
+        port = self.reserved_intervals(None) if is_sent else []
+        nodes = self.reserved_intervals(group)
         for span in super().intervals_of_spans(task, group):
             start, sent, end = span[:3]
             if not any(port[start : sent + 1]) and not any(nodes[start : end + 1]):

@@ -87,13 +87,13 @@ class FeasibilityTest(SequenceFeasibility[ScaledInstance, Solution]):
             lambda lateness: shown(self.scaled.tasks_only.unscale_duration(lateness)),
         )
 
-    def find_conflicts(self) -> ReservationConflicts:
+    def conflict_finder(self) -> ReservationConflicts:
         """Return what finds sets of requests that do not fit together."""
         return ReservationConflicts(self.scaled, self.installments, self.budget, self.seed)
 
     def search_sequences(self) -> Solution | None:
         """Look for a schedule by local search over sequences of chunks."""
-        choices, requests = NodeChoices(self.scaled), self.find_conflicts().all_requests
+        choices, requests = NodeChoices(self.scaled), self.conflict_finder().all_requests
         grants = choices.nodes(range(len(self.scaled.reservations)))
         if grants is None:
             return None

@@ -118,7 +118,7 @@ class MultistageSearch(SequencePortfolio[ScaledInstance, Solution, UnsizedChunk]
         """The nodes of sets of reservations."""
         return NodeChoices(self.scaled)
 
-    def find_conflicts(self) -> ReservationConflicts:
+    def conflict_finder(self) -> ReservationConflicts:
         """Return what finds sets of requests that do not fit together."""
         return ReservationConflicts(self.scaled, self.installments, self.budget, self.seed)
 

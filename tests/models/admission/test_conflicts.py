@@ -27,7 +27,7 @@ def search_of(instance):
 
 def conflicts_of(instance):
     """Return what finds conflicts among the tasks of an instance."""
-    return search_of(instance).find_conflicts()
+    return search_of(instance).conflict_finder()
 
 
 def test_a_conflict_is_minimal():

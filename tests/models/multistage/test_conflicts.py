@@ -45,6 +45,14 @@ def test_one_assignment_that_is_not_refuted_is_no_conflict():
     assert conflicts.among((0, 1), (1, 12)) == ()
 
 
+@pytest.mark.parametrize("parts", [1, 12])
+@pytest.mark.parametrize("which", [1, (1,)])
+def test_what_is_sent_in_no_time_is_sent_during_the_io_of_a_reservation(which, parts):
+    instance = around(2, 0, 1, (1, 1, 2), held=((0, 0, 4, 4, which),))
+    assert conflicts_of(instance).among((0, 1), (parts,)) == ()
+    assert oracle.most(instance) == 2
+
+
 def test_nodes_that_are_free_at_other_times_are_not_identical():
     """The reservation may leave the node that is free early to the task."""
     instance = around(2, 1, 1, (0, 1, 3), held=((0, 2, 2, 9, 1),), ready_times=(0, 2))
