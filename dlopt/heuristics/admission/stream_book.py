@@ -261,7 +261,7 @@ class StreamBook(NegotiatingEngine):
             if not tasks:
                 return None
             instance = Instance(
-                replace(self.cluster, nodes=len(free), node_names=None),
+                self.cluster.with_node_count(len(free)),
                 tasks,
                 now=now if self._promises else 0,
                 ready_times=tuple(free.values()),

@@ -193,7 +193,7 @@ class ReservationBook(NegotiatingReservationEngine):
             if not tasks and not wanted:
                 return None
             instance = Instance(
-                replace(self.cluster, nodes=len(free), node_names=None),
+                self.cluster.with_node_count(len(free)),
                 tasks,
                 tuple(wanted),
                 now=now,

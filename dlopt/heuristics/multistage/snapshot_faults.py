@@ -93,12 +93,13 @@ def _overlaps(
         for chunk in facts.chunks
     ]
     windows += [(f"reservation {one.id}", one.window) for one in facts.reservations]
-    busy = BusyIntervals([], [[] for _ in index])
+    ready = [facts.ready[node] for node in index]
+    busy = BusyIntervals.of(ready, facts.channel, saved.now)
     for name, window in windows:
         window = on_nodes(window, index)
         inner = _inner(saved, window)
         if _meets(busy, inner):
-            yield Fault("planner", name, "must not overlap what else has begun or is reserved")
+            yield Fault("planner", name, "must not overlap what else keeps channel or nodes busy")
         used = [(fixed.channel, inner.io_end)]
         used += [(fixed.nodes[node], inner.end) for node in inner.nodes]
         if any(inner.start < end and first_free(free, inner.start) < end for free, end in used):

@@ -261,6 +261,15 @@ def test_new_nodes_get_the_next_numbers():
     assert head.nodes == (0, 1, 2, 3)
 
 
+@pytest.mark.parametrize("change", [{"add": 1}, {"remove": [0]}, {"fail": [1]}])
+def test_a_cluster_with_equal_costs_a_node_gets_and_loses_nodes(change):
+    head = head_with(Task("a", 0, 2, 20), cluster=Cluster(2, tau=(1, 1), chi=(2, 2)))
+    head.resources(**change)
+    instance, plan, nodes = head.state()
+    assert instance.cluster == Cluster(len(nodes), tau=1, chi=2)
+    assert dlopt.check(instance, plan) == ()
+
+
 def test_nodes_that_do_not_exist_are_named_all_at_once():
     head = head_with(cluster=TWO)
     head.resources(fail=[0])

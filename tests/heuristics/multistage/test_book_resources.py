@@ -217,6 +217,14 @@ def test_new_nodes_are_used():
     stated(head)
 
 
+def test_a_cluster_with_equal_costs_a_node_gets_and_loses_nodes():
+    head = book(Cluster(2, tau=1, chi=(2, 2)), Reservation("r", 0, 2, 6), Task("a", 0, 1, 30))
+    assert head.resources(add=1) == NOTHING
+    assert stated(head).instance.cluster == Cluster(3, tau=1, chi=2)
+    assert head.resources(fail=[2]) == NOTHING
+    stated(head)
+
+
 def test_without_any_node_nothing_is_accepted():
     head = book(ONE, Reservation("r", 0, 2, 6), Task("a", 0, 1, 9))
     assert head.resources(fail=[0]) == Consequences(("r", "a"))

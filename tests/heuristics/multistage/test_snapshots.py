@@ -124,6 +124,7 @@ def test_books_of_other_problems_are_not_restored():
         (["accepted", 1, "nodes"], [5], r"accepted\[1\].nodes: must be one of the nodes 0 to 1"),
         (["accepted", 1, "number"], 77, r"accepted\[1\].number: must be below"),
         (["accepted", 2, "start"], 5, "planner: must not overlap|planner.intervals: must be busy"),
+        (["ready_times"], [0, 10**6], "planner: must not overlap what else keeps"),
         (["withdrawn", 0, "reservation"], "later", "must not be among the reservations"),
         (["reservations", 1, "id"], "over", r"reservations\[1\].id: must be given once"),
         (["withdrawn", 0, "end"], "x", r"withdrawn\[0\].end: must be a finite number"),
