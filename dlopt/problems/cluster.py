@@ -112,17 +112,6 @@ class Cluster(Record):
         """Return ``(tau, chi, theta_cm, theta_cp)`` of a node."""
         return self.tau_of(node), self.chi_of(node), self.theta_cm, self.theta_cp
 
-    def with_node_count(self, nodes: int) -> Cluster:
-        """Return a cluster of as many nodes, all like the first one and without names.
-
-        Examples
-        --------
-        >>> Cluster(2, tau=1, chi=(3, 3)).with_node_count(1)
-        Cluster(nodes=1, tau=1, chi=3, theta_cm=0, theta_cp=0, node_names=None)
-        """
-        tau, chi, *setups = self.costs_of(0)
-        return Cluster(nodes, tau, chi, *setups)
-
     @property
     def exact(self) -> bool:
         """Whether no cost is a float."""

@@ -13,7 +13,7 @@ from dlopt.heuristics.admission.negotiating_engine import NegotiatingEngine
 from dlopt.heuristics.admission.records import QueuedTask, Rejection
 from dlopt.heuristics.admission.stream_facts import NodeChange, ended_at
 from dlopt.problems.admission.data import Chunk, Decision, Instance, Solution, Task
-from dlopt.problems.cluster import MAX_NODES
+from dlopt.problems.cluster import MAX_NODES, Cluster
 
 
 class BookState(NamedTuple):
@@ -261,7 +261,7 @@ class StreamBook(NegotiatingEngine):
             if not tasks:
                 return None
             instance = Instance(
-                self.cluster.with_node_count(len(free)),
+                Cluster(len(free), *self.cluster.costs_of(0)),
                 tasks,
                 now=now if self._promises else 0,
                 ready_times=tuple(free.values()),

@@ -20,6 +20,7 @@ from dlopt.heuristics.multistage.queue import Refusal
 from dlopt.heuristics.multistage.reservation_changes import ChangedReservation, is_within
 from dlopt.heuristics.multistage.reservation_facts import AcceptedReservation, ReservationFacts
 from dlopt.problems.admission.data import Decision, Task
+from dlopt.problems.cluster import Cluster
 from dlopt.problems.multistage.data import Grant, Instance, Reservation, Solution
 
 Kind: TypeAlias = Literal["task", "reservation"]
@@ -193,7 +194,7 @@ class ReservationBook(NegotiatingReservationEngine):
             if not tasks and not wanted:
                 return None
             instance = Instance(
-                self.cluster.with_node_count(len(free)),
+                Cluster(len(free), *self.cluster.costs_of(0)),
                 tasks,
                 tuple(wanted),
                 now=now,
