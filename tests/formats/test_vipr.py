@@ -136,7 +136,7 @@ def test_nothing_is_derived():
         (
             "DER 1",
             "DER 2",
-            "section DER: the file ends, and the name of a step is expected), got '-1'",
+            "section DER: the file ends, and the name of a step is expected)",
         ),
         (
             "-1\n",
@@ -154,6 +154,12 @@ def test_a_file_of_another_kind_is_told_where(old, new, why):
         vipr.parse(ODD.replace(old, new), "a.vipr")
     assert why in str(caught.value)
     assert "a.vipr: line " in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["", ODD.replace("DER 1", "DER 2")])
+def test_of_a_file_that_ends_too_early_no_value_is_named(text):
+    with pytest.raises(InvalidInstanceError, match=r"the file ends, and .* is expected\)$"):
+        vipr.parse(text)
 
 
 def numbers_of(text):

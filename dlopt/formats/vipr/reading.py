@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
 
-from dlopt.errors import Fault, InvalidInstanceError
+from dlopt.errors import MISSING, Fault, InvalidInstanceError
 from dlopt.formats.vipr.certificate import Certificate, Constraint, Step, number, whole
 
 _SIGNS = {"G": 1, "L": -1, "E": 0}
@@ -60,9 +60,9 @@ class _Reader:
         except InvalidInstanceError:  # of the file, which cannot be read on
             raise
         except (ValueError, IndexError) as error:
-            value = self.tokens[self.position - 1][:30] if self.tokens else "nothing"
-            ended = f"the file ends, and {self.expected} is expected"
-            why = ended if isinstance(error, IndexError) else error
+            is_cut = isinstance(error, IndexError)
+            value = MISSING if is_cut else self.tokens[self.position - 1][:30]
+            why = f"the file ends, and {self.expected} is expected" if is_cut else error
             rule = f"must be a VIPR 1.0 file (section {self.section}: {why})"
             fault = Fault(f"line {self.line}", value, rule)
             raise InvalidInstanceError([fault], self.source) from error
