@@ -3,8 +3,10 @@
 On all nodes a task ends first, and leaves most time for others; but while it runs, nothing else
 does. On the fewest that end by its deadline, small tasks have the other nodes meanwhile. Which of
 both blocks less is estimated from the forecast when the task arrives
-(`dlopt.heuristics.admission.bid_prices.BidPrices.blocks_less_on_fewest`). What is chosen remains,
-however often the task is planned again.
+(`dlopt.heuristics.admission.bid_prices.BidPrices.blocks_less_on_fewest`). All nodes take more node
+time, since each waits for what it is sent. That costs nothing while nodes would be idle; where so
+much waits that none would (`BUSY_TASKS`), a task gets the fewest. What is chosen
+remains, however often the task is planned again.
 """
 
 from __future__ import annotations
@@ -22,6 +24,9 @@ from dlopt.heuristics.admission.records import PlannedTask, QueuedTask, Rejectio
 
 ALL_NODES = Algorithm("edf", "iit", "an")
 FEWEST_NODES = Algorithm("edf", "iit", "mn")
+BUSY_TASKS = 3
+"""Tasks of mean node time that wait or run when no node would be idle if a new task gets the
+fewest. Measured on seeds 0 to 9 of Mamat 2011's workload (docs/better.md)."""
 
 
 class NodeChoosingQueue(PricedQueue):
@@ -87,7 +92,9 @@ class NodeChoosingQueue(PricedQueue):
         self, new: QueuedTask
     ) -> tuple[int, list[PlannedTask], list[Checkpoint]] | Rejection:
         """Plan with a new task, on all nodes or the fewest."""
-        if self.prices.blocks_less_on_fewest(self._forecast_task(new)):
+        forecast, promised = self.prices.forecast, self._promised(new.arrival).nodes
+        busy = promised * len(forecast) > BUSY_TASKS * sum(task.times.nodes for task in forecast)
+        if busy or self.prices.blocks_less_on_fewest(self._forecast_task(new)):
             self.prices.on_fewest |= {new.key[1]}
         return super()._replan(new)
 

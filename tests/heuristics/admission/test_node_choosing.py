@@ -71,6 +71,19 @@ def test_a_task_gets_the_nodes_on_which_it_blocks_less():
     assert sum(on_all.submit(task).accepted for task in mixed()) < len(found)
 
 
+def test_tasks_that_can_wait_get_the_fewest_nodes_while_all_are_busy():
+    cluster = Cluster(40, tau=1.0, chi=100.0)  # 25 units of time a task, on all nodes 31
+    tasks = [Task(f"{i}", 27.0 * i, 10.0, 600.0) for i in range(250)]
+    accepted = {}
+    for name in ("priced", "priced-edf-opr-an"):
+        head = Admission(cluster, name)
+        accepted[name] = sum(head.submit(task).accepted for task in tasks)
+        if name == "priced":
+            found = nodes_of(head)
+    assert accepted["priced"] == len(tasks) > accepted["priced-edf-opr-an"] + 5
+    assert found["0"] == found["1"] == 40  # no node would be busy but theirs
+
+
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_the_reference_decides_and_plans_the_same(seed):
     stream = crowded(seed, tasks=40)
