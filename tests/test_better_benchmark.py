@@ -73,6 +73,24 @@ def test_a_run_measures_what_is_missing(monkeypatch):
     assert {row.seed for row in found if row.clairvoyant is not None} == {7}
 
 
+def test_a_stream_is_run_again_where_more_algorithms_are_compared(monkeypatch):
+    """Figure 4 of the report has a setting of its figure 10, with other algorithms."""
+
+    def fake(parameters, load, seed, planned, bounded, papers):
+        key = tuple(sorted(parameters.items()))
+        return Row(key, load, seed, dict.fromkeys((*papers, OURS), 0.5), None, None)
+
+    monkeypatch.setattr(better, "measured", fake)
+    wanted = argparse.Namespace(first=7, seeds=1, horizon=None, loads=[1.0], bounds=0, plans=0)
+    with kept(None, better.FORM) as found:
+        for wanted.only in (("R10",), ("R4",)):
+            better.run(wanted, found)
+        (setting,) = settings(("R4",))
+        (loads,) = by_seed(setting, wanted, found)
+        assert compared(setting, [loads], setting.papers).paper.mean == 0.5
+        assert dict(loads[0].parameters)["horizon"] == setting.values["horizon"] / 2
+
+
 def test_a_measured_stream():
     parameters = {"family": "mamat4", "nodes": 8, "chi": 10, "average_load": 50, "horizon": 1500.0}
     row = measured({**parameters, "theta_cm": 5, "theta_cp": 5}, 1.0, 100, True, True)
