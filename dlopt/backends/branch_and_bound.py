@@ -87,6 +87,10 @@ class Subproblem:
 class BranchAndBound:
     """Branch and bound over the binaries of a program, best bound first.
 
+    If all binaries are fixed, the question is whether there is a point at all. The solver then
+    maximises the sum of those that are fixed at one, since it gets multipliers of an optimum faster
+    than those that prove infeasibility: they are the same.
+
     Parameters
     ----------
     program : LinearProgram
@@ -134,8 +138,10 @@ class BranchAndBound:
         self.first = frozenset(first)
         self.cuts, self.stop = cuts, stop
         self.safe = SafeDualBound(program)
-        self.solver = LinearSolver(program, seed, stop)
         self.bounds = list(self.safe.bounds)
+        is_question = all(self.bounds[j][0] == self.bounds[j][1] for j in self.binaries)
+        self.required = [j for j in self.binaries if is_question and self.bounds[j][0] == 1]
+        self.solver = LinearSolver(_relaxed(program, self.required), seed, stop)
         self.fixed: dict[int, int] = {}
         self.leaves: list[Subproblem] = []
 
@@ -283,6 +289,9 @@ class BranchAndBound:
                     node.multipliers, node.infeasible = ray, True
                 return ()
             multipliers = self.safe.quantise(relaxed.multipliers)
+            if self.required and self.safe.proves_infeasible(multipliers, self.bounds):
+                node.multipliers, node.infeasible = multipliers, True
+                return ()
             bound = self.step * ceil(self.safe.bound(multipliers, self.bounds) / self.step)
             if bound > node.bound:
                 node.bound, node.multipliers = bound, multipliers
@@ -293,7 +302,8 @@ class BranchAndBound:
             for row in rows:
                 self.safe.add(row)
                 self.solver.add(row)
-        return relaxed.point
+        is_point = all(relaxed.point[j] > 1 - INTEGRALITY_TOLERANCE for j in self.required)
+        return relaxed.point if is_point else ()
 
     def _infeasibility_proof(self, relaxed: LpSolution) -> DualVector | None:
         """Return a Farkas proof of infeasibility: the solver's dual ray, or a single row."""
@@ -327,3 +337,13 @@ class BranchAndBound:
         return (
             (cost, b) for cost, b in zip(self.program.costs, self.safe.bounds, strict=True) if cost
         )
+
+
+def _relaxed(program: LinearProgram, required: Collection[int]) -> LinearProgram:
+    """Return the program that maximises the sum of some binaries, if there are any."""
+    if not required:
+        return program
+    costs, bounds = [Fraction(0)] * program.columns, list(program.column_bounds)
+    for j in required:
+        costs[j], bounds[j] = Fraction(-1), (Fraction(0), Fraction(1))
+    return replace(program, costs=tuple(costs), column_bounds=tuple(bounds))

@@ -114,6 +114,8 @@ class UpperBound:
     accepted : tuple of int or None
         Which binaries the relaxation accepts, by their positions, if it was solved to optimality
         and a point was found.
+    point : sequence of float
+        Where the relaxation has this value, if that is known; else empty.
     version : str or None
         Of HiGHS.
     certificate : BoundCertificate or None
@@ -125,6 +127,7 @@ class UpperBound:
     value: Fraction | None
     derivation: str
     accepted: tuple[int, ...] | None = None
+    point: Sequence[float] = ()
     version: str | None = None
     certificate: BoundCertificate | None = None
     proof_kind: Proof = "exact"
@@ -161,7 +164,7 @@ def relaxation_bound(
     model, step, finished = state_program(), values.value_granularity, values.value_of_finished
     search = BranchAndBound(model.program, model.binaries, step, model.separate, seed, stop)
     max_nodes = 1 if relaxation_only else min(limits.work or model.exact_nodes, model.exact_nodes)
-    is_last = relaxation_only or exact_only
+    is_last = relaxation_only or exact_only or bool(search.required)
     # Half of the time is for the solver's own branch and bound, if this one does not end.
     search.stop = stop if is_last or stop == inf else stop - seconds / 2
     result = search.minimise(None if known_value is None else finished - known_value, max_nodes)
@@ -175,12 +178,11 @@ def relaxation_bound(
         return bound
     bound = replace(bound, value=finished - result.bound)
     if result.complete or is_last:
-        solved = result.complete and result.point
-        accepted = model.accepted(result.point) if solved else None
-        return replace(bound, accepted=accepted)
+        point = result.point if result.complete else ()
+        return replace(bound, accepted=model.accepted(point) if len(point) else None, point=point)
     search.solver.stop = stop
-    cost, accepted = _solver_bound(search, model, step, limits)
-    bound = replace(bound, accepted=accepted)
+    cost, point = _solver_bound(search, model, step, limits)
+    bound = replace(bound, accepted=model.accepted(point) if len(point) else None, point=point)
     if cost is None or cost <= result.bound:
         return bound
     return replace(
@@ -225,8 +227,8 @@ def _describe_proof(nodes: int, cuts: str) -> str:
 
 def _solver_bound(
     search: BranchAndBound, model: AcceptanceProgram, step: Fraction, limits: Limits
-) -> tuple[Fraction | None, tuple[int, ...] | None]:
-    """Return the bound of the solver's own branch and bound, and the binaries that it accepts."""
+) -> tuple[Fraction | None, Sequence[float]]:
+    """Return the bound of the solver's own branch and bound, and the point that attains it."""
     best: Fraction | None = None
     search.release()
     for _ in range(MAX_CUT_ROUNDS):
@@ -238,7 +240,7 @@ def _solver_bound(
             break
         rows = [] if model.separate is None else list(model.separate(point))
         if not rows:
-            return best, model.accepted(point)
+            return best, point
         for row in rows:
             search.solver.add(row)
-    return best, None
+    return best, ()

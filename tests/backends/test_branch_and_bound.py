@@ -172,6 +172,33 @@ def test_a_subproblem_that_is_not_refuted_keeps_its_bound(monkeypatch):
     assert found.bound <= 0
 
 
+ONE = (Fraction(1), Fraction(1))
+
+
+@pytest.mark.parametrize(
+    ("rows", "has_point"),
+    [
+        ([([1, 1, -2], Fraction(0), None)], True),
+        ([([1, 1, -2], None, Fraction(-1))], False),
+        ([([0, 0, 1], Fraction(2), None)], False),  # whatever the binaries are
+    ],
+)
+def test_all_binaries_are_fixed(rows, has_point):
+    """There is a point that has them, or the certificate shows that there is none."""
+    stated = program([-3, 0, 0], rows, [ONE, ONE, (Fraction(0), Fraction(5, 4))])
+    search = BranchAndBound(stated, [0, 1], Fraction(1))
+    found = search.minimise()
+    assert (found.bound, bool(len(found.point))) == ((-3, True) if has_point else (None, False))
+    assert found.complete and search.leaves[0].infeasible is not has_point
+
+
+def test_a_point_that_has_not_all_fixed_binaries_is_none(monkeypatch):
+    stated = program([-1, -1], [([1, 1], None, Fraction(3, 2))], [ONE, ONE])
+    monkeypatch.setattr(SafeDualBound, "proves_infeasible", lambda self, ray, bounds: False)
+    found = BranchAndBound(stated, [0, 1], Fraction(1)).minimise()
+    assert (found.bound, len(found.point), found.complete) == (-1, 0, False)
+
+
 def test_cuts_are_added_until_the_point_satisfies_them():
     """Of three binaries any two exclude each other; the cuts say so only when asked."""
 
