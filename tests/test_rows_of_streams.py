@@ -24,7 +24,7 @@ from dlopt.models.multistage.scaled_instance import ScaledInstance
 from dlopt.problems.admission import objective as objective_of_stream
 from dlopt.problems.multistage import objective
 from tests.examples import share
-from tests.models.admission.sample_instances import point_of_spans
+from tests.models.admission.sample_instances import equal_parts, point_of_spans
 from tests.models.multistage.sample_instances import plans
 from tests.models.multistage.test_chunk_span_relaxation import point_of_plan
 from tests.stated_rows import Statement, assert_rows_hold, rows_of, share_of
@@ -276,9 +276,9 @@ def test_schedules_of_streams_satisfy_the_rows_over_spans(planned, more, parts, 
     scaled = ScaledTasks.from_instance(instance, goal)
     assume(scaled.tasks)
     counts = Counter((chunk.task, chunk.node) for chunk in plan.chunks)
-    longest = max(task.due for task in scaled.tasks) / parts
+    dividing = equal_parts(scaled, parts)
     chunks = max(counts.values(), default=1) + more
-    relaxation = ChunkSpanRelaxation(scaled, chunks, longest if parts > 1 else None, 61)
+    relaxation = ChunkSpanRelaxation(scaled, chunks, dividing, 61)
     assume(0 < len(relaxation.spans) <= 60)
     statement = statement_of_spans(relaxation, point_of_spans(relaxation, plan), goal)
     value = scaled.value_of_finished - statement.cost
@@ -323,12 +323,12 @@ def test_schedules_around_reservations_satisfy_the_rows_over_spans(
     instance, plan = planned
     scaled = ScaledInstance.from_instance(instance, goal)
     assume(scaled.tasks)
-    longest = max(task.due for task in scaled.tasks) / parts
+    dividing = equal_parts(scaled, parts)
     chunks = max(Counter(sequence_of(scaled, plan)).values(), default=1) + more
-    relaxation = ReservationSpanRelaxation(scaled, chunks, longest if parts > 1 else None, 61)
+    relaxation = ReservationSpanRelaxation(scaled, chunks, dividing, 61)
     assume(0 < len(relaxation.spans) <= 60)
     relaxation.program()  # adds the columns of nodes
-    fresh = ReservationSpanRelaxation(scaled, chunks, longest if parts > 1 else None)
+    fresh = ReservationSpanRelaxation(scaled, chunks, dividing)
     weighted = {instance.tasks[task.index].id for task in scaled.tasks}
     stated = replace(plan, chunks=tuple(one for one in plan.chunks if one.task in weighted))
     statement = statement_of_spans(fresh, point_of_plan(relaxation, stated), goal)

@@ -46,7 +46,7 @@ from typing import NamedTuple
 
 from dlopt.backends.linear_program import ProgramBuilder, Row
 from dlopt.models.admission.fluid_relaxation import NodeGroup, Terms, group_nodes
-from dlopt.models.admission.proof_span_grid import instants_of, span_remarks
+from dlopt.models.admission.proof_span_grid import Span, halved, instants_of, span_remarks
 from dlopt.models.admission.scaled_instance import ScaledInstance, ScaledTask
 from dlopt.models.admission.window_capacity import round_up
 from dlopt.models.common.named_rows import ONE, ZERO, Expression, difference
@@ -63,24 +63,6 @@ MAX_ROUNDS = 3
 """Rounds of cuts while acceptances are fractional: branching is better than more. Measured."""
 ZERO_COUNT = 1e-9
 """Numbers of chunks up to which a span counts as unused where cuts are looked for."""
-
-
-class Span(NamedTuple):
-    """The chunks of a task in a group of nodes with one span, and their columns n, x and y.
-
-    A chunk has at least the load `least`, and at most `most`.
-    """
-
-    task: int
-    group: int
-    start: int
-    sent: int
-    end: int
-    chunks: int
-    load: int
-    time: int
-    least: Fraction
-    most: Fraction
 
 
 class OccupancyCut(NamedTuple):
@@ -101,8 +83,8 @@ class ChunkSpanRelaxation(ProgramBuilder):
     scaled : ScaledInstance
     installments : int
         `K`: chunks that a task may have on a node.
-    max_length : Fraction, optional
-        Longer intervals are divided.
+    dividing : collection of Fraction
+        Instants that divide time besides those of tasks and nodes.
     most : int, optional
         No more spans are listed.
 
@@ -125,7 +107,7 @@ class ChunkSpanRelaxation(ProgramBuilder):
         self,
         scaled: ScaledInstance,
         installments: int,
-        max_length: Fraction | None = None,
+        dividing: Collection[Fraction] = (),
         most: int | None = None,
     ) -> None:
         super().__init__()
@@ -134,7 +116,7 @@ class ChunkSpanRelaxation(ProgramBuilder):
             group._replace(chi=min(map(scaled.unit_time, group.nodes)) - group.tau)
             for group in self.grouped_nodes()
         ]
-        self.instants = instants_of(scaled, max_length, self.more_instants())
+        self.instants = instants_of(scaled, {*dividing, *self.more_instants()})
         self.use = defaultdict[tuple[int | None, int, bool], Terms](list)
         self.accepted = [
             self.add_column(Fraction(task.mandatory), ONE, cost=-task.weight)
@@ -335,6 +317,13 @@ class ChunkSpanRelaxation(ProgramBuilder):
             count = ONE if g is None else Fraction(sum(self.is_free(j, start) for j in nodes))
             name = ("channel", "sending") if g is None else (f"nodes_{g}", f"busy_{g}")
             self.add_named(f"{name[at_start]}_{m}", terms, None, count if at_start else time)
+
+    def finer_instants(self, point: Sequence[float]) -> list[Fraction]:
+        """Return instants that also halve the intervals in which most chunks of a point start."""
+        started = defaultdict[int, float](float)
+        for span in self.spans if len(point) else ():
+            started[span.start] += point[span.chunks]
+        return halved(self.instants, started)
 
     # -- cuts ---------------------------------------------------------------------------------
 

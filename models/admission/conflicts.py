@@ -24,15 +24,15 @@ class TaskConflicts(RequestConflicts[ScaledInstance]):
     >>> tasks = Task("a", 0, 2, 4), Task("b", 0, 1, 30), Task("c", 0, 2, 4)
     >>> scaled = ScaledInstance.from_instance(Instance(Cluster(2, tau=1, chi=1), tasks))
     >>> conflicts = TaskConflicts(scaled, 1, Budget(Limits()), seed=0)
-    >>> [conflicts.name(k) for k in conflicts.among((0, 1, 2), (1,))]
+    >>> [conflicts.name(k) for k in conflicts.among((0, 1, 2), conflicts.refutations((0, 1, 2)))]
     ['task a', 'task c']
     """
 
     def relaxation(
-        self, scaled: ScaledInstance, max_length: Fraction, most: int, is_proof: bool
+        self, scaled: ScaledInstance, dividing: Collection[Fraction], most: int, is_proof: bool
     ) -> ChunkSpanRelaxation:
         """Return the relaxation over spans of chunks, of the instance or a part of it."""
-        return ChunkSpanRelaxation(scaled, self.installments, max_length, most)
+        return ChunkSpanRelaxation(scaled, self.installments, dividing, most)
 
     def restricted_to(self, requests: Collection[int]) -> ScaledInstance:
         """Return the instance in which some tasks must be accepted, and there are no others."""

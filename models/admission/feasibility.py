@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from itertools import islice
 
 from dlopt.arithmetic import exact, shown
 from dlopt.backends.pulp import Outcome
@@ -21,7 +22,7 @@ from dlopt.models.admission.fixed_sequence_lp import (
     sequence_by_deadline,
 )
 from dlopt.models.admission.proof_sequences import certify_sequences, derivation_of
-from dlopt.models.admission.request_conflicts import PARTS
+from dlopt.models.admission.request_conflicts import FIRST_DIVISIONS
 from dlopt.models.admission.scaled_instance import ScaledInstance
 from dlopt.models.admission.sequence_feasibility import SequenceFeasibility
 from dlopt.models.admission.sequence_search import SequenceSearch
@@ -103,7 +104,7 @@ class FeasibilityTest(SequenceFeasibility[ScaledInstance, Solution]):
         """Decide by local search and spans of chunks, then by the sequencing MILP."""
         model, answer = SequencingMilp(self.scaled, self.installments, LATENESS_MARGIN), None
         if is_small(model):
-            answer = self.disprove_by_spans(PARTS[:2])
+            answer = self.disprove_by_spans(islice(self.divisions(), FIRST_DIVISIONS))
         elif len(model.candidates) <= MAX_CHUNKS:
             answer = self.decide_by_sequences_and_spans()
         return answer or self._solve_sequencing_milp(model)

@@ -2,23 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
+from math import ceil
+from typing import NamedTuple
 
 from dlopt.models.admission.fluid_relaxation import MAX_FREE_TIMES, NodeGroup
 from dlopt.models.admission.proof_remarks import unit_remarks
 from dlopt.models.admission.scaled_instance import ScaledInstance
 from dlopt.models.common.named_rows import ZERO
 
+HALVED_SHARE = 0.2
+"""Share of intervals that are halved at once. Measured: more of them need more spans."""
+MIN_HALVED = 2
+"""The same, where there are few intervals. Chosen by hand."""
 
-def instants_of(
-    scaled: ScaledInstance, max_length: Fraction | None, others: Collection[Fraction] = ()
-) -> list[Fraction]:
+
+class Span(NamedTuple):
+    """The chunks of a task in a group of nodes with one span, and their columns n, x and y.
+
+    A chunk has at least the load `least`, and at most `most`.
+    """
+
+    task: int
+    group: int
+    start: int
+    sent: int
+    end: int
+    chunks: int
+    load: int
+    time: int
+    least: Fraction
+    most: Fraction
+
+
+def instants_of(scaled: ScaledInstance, others: Collection[Fraction] = ()) -> list[Fraction]:
     """Return releases and due dates, between them the free times of nodes, and more instants.
-
-    These are `others`, and those that divide intervals within the windows of tasks which are longer
-    than `max_length` into two, four, ... equal parts.
 
     Examples
     --------
@@ -26,22 +46,41 @@ def instants_of(
     >>> from dlopt.problems.cluster import Cluster
     >>> instance = Instance(Cluster(2, tau=1, chi=1), (Task("a", 0, 1, 4),), ready_times=(0, 1))
     >>> scaled = ScaledInstance.from_instance(instance)
-    >>> [int(scaled.unscale_instant(t)) for t in instants_of(scaled, None)]
+    >>> [int(scaled.unscale_instant(t)) for t in instants_of(scaled)]
     [0, 1, 4]
-    >>> len(instants_of(scaled, scaled.tasks[0].due / 2))
+    >>> len(instants_of(scaled, [scaled.tasks[0].due / 2]))
     4
     """
     ends = {instant for task in scaled.tasks for instant in (task.release, task.due)}
     first, last = min(ends, default=ZERO), max(ends, default=ZERO)
     free = scaled.free if len(scaled.nodes) <= MAX_FREE_TIMES else ()
-    instants = sorted(ends.union((time for time in free if first < time < last), others))
-    divided = instants[:1]
-    for start, end in pairwise(instants):
-        parts, longest = 1, max_length if max_length and first <= start < last else end - start
-        while end - start > parts * longest > 0:
-            parts *= 2
-        divided += [start + (end - start) * part / parts for part in range(1, parts + 1)]
-    return divided
+    return sorted(ends.union((time for time in free if first < time < last), others))
+
+
+def halved(instants: Sequence[Fraction], started: Mapping[int, float]) -> list[Fraction]:
+    """Return instants that also halve the intervals in which most chunks start; all if none does.
+
+    Parameters
+    ----------
+    instants : sequence of Fraction
+    started : mapping of int to float
+        How many chunks start in an interval. Each counts as much as the interval is long.
+
+    Examples
+    --------
+    >>> instants = [Fraction(t) for t in (0, 2, 4, 6, 14)]
+    >>> [int(t) for t in halved(instants, {0: 1.0, 1: 2.0, 3: 0.75})]
+    [0, 2, 3, 4, 6, 10, 14]
+    >>> [int(t) for t in halved(instants, {})]
+    [0, 1, 2, 3, 4, 5, 6, 10, 14]
+    """
+    middles = [(start + end) / 2 for start, end in pairwise(instants)]
+    amounts = {
+        m: chunks * float(middles[m] - instants[m]) for m, chunks in started.items() if chunks > 0
+    }
+    most = max(ceil(HALVED_SHARE * len(middles)), MIN_HALVED)
+    chosen = sorted(amounts, key=amounts.__getitem__)[-most:] or range(len(middles))
+    return sorted({*instants, *(middles[m] for m in chosen)})
 
 
 def span_remarks(

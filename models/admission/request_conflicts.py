@@ -1,29 +1,35 @@
 """Sets of requests that do not fit together, proven by the relaxation over spans of chunks.
 
-Intervals get shorter and shorter until a set is refuted, which is then reduced to a smallest one.
+Time is divided into shorter and shorter intervals until a set is refuted, which is then reduced to
+a smallest one. Intervals are halved where the relaxation has most chunks: dynamic discretization
+discovery (Boland, Hewitt, Marshall and Savelsbergh, Oper. Res. 65 (2017) 1303-1321).
 `dlopt.models.admission.conflicts` and `dlopt.models.multistage.conflicts` fill in the steps.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
-from typing import Generic
+from functools import partial
+from typing import Generic, NamedTuple
 
 from dlopt.backends.time_budget import Budget
 from dlopt.certificates import BoundCertificate
 from dlopt.models.admission.chunk_span_relaxation import ChunkSpanRelaxation
 from dlopt.models.common.named_rows import ZERO
 from dlopt.models.common.stream_bounds import UpperBound
-from dlopt.models.common.stream_search import TIME_SHARE, ScaledT
+from dlopt.models.common.stream_search import TIME_SHARE, ScaledRequests, ScaledT
 from dlopt.result import Limits
 
-PARTS = (1, *(12 << k for k in range(5)))
-"""Parts of the horizon that intervals of the relaxation are no longer than, one division after the
-other. Chosen by hand: most streams are decided by few intervals."""
+FIRST_DIVISIONS = 4
+"""Divisions of time before local search. Chosen by hand: few intervals decide most streams."""
+MAX_DIVISIONS = 60
+"""Divisions of time, one finer than the other, if spans stay few. Chosen by hand."""
+DIVISION_SHARE = 1 / 4
+"""Share of the remaining time for them, with the local search between them. Chosen by hand."""
 BLOCKS = 8
 """Blocks of requests that are left out of a set at first. Chosen by hand."""
 MAX_SPANS = 4_000
@@ -36,6 +42,18 @@ EFFORT_OF_PROOF = 60_000
 """Spans times branch-and-bound nodes of a certificate. Chosen by hand, for some seconds."""
 MAX_SPANS_WITHOUT_TIME_LIMIT = 1_000
 """Chosen by hand: one round of a larger program may take the solver minutes."""
+
+
+RequestSets = Sequence[tuple[int, ...]]
+"""Sets of requests, by their positions."""
+
+
+class Division(NamedTuple):
+    """A bound by spans of chunks, the instants that divide time for it, and finer ones."""
+
+    bound: UpperBound
+    instants: Collection[Fraction]
+    finer: Collection[Fraction]
 
 
 class RequestConflicts(ABC, Generic[ScaledT]):
@@ -53,11 +71,10 @@ class RequestConflicts(ABC, Generic[ScaledT]):
     def __init__(self, scaled: ScaledT, installments: int, budget: Budget, seed: int) -> None:
         self.scaled, self.installments = scaled, installments
         self.budget, self.seed = budget, seed
-        self.horizon = max((task.due for task in scaled.tasks), default=ZERO)
 
     @abstractmethod
     def relaxation(
-        self, scaled: ScaledT, max_length: Fraction, most: int, is_proof: bool
+        self, scaled: ScaledT, dividing: Collection[Fraction], most: int, is_proof: bool
     ) -> ChunkSpanRelaxation:
         """Return the relaxation over spans of chunks, of the instance or a part of it.
 
@@ -81,20 +98,43 @@ class RequestConflicts(ABC, Generic[ScaledT]):
         """Return instances of which one has each schedule of an instance; none if it is one."""
         return ()
 
-    def among(self, requests: tuple[int, ...], divisions: Sequence[int]) -> tuple[int, ...]:
-        """Return a smallest set of requests, among some, that do not fit; none if none is found.
+    def divisions(
+        self,
+        divide: Callable[[Collection[Fraction]], Division | None],
+        instants: Collection[Fraction] = (),
+    ) -> Iterator[Division]:
+        """Yield bounds by spans of chunks in shorter and shorter intervals, while spans are few.
 
-        Without any one of them, the same division of time refutes them no more.
+        Intervals are halved where the last bound has most chunks; `divide` gets their instants.
         """
-        for parts in divisions:
-            is_refuted = self.refutes(requests, parts)
-            if is_refuted is None:
-                break
-            if is_refuted:
-                return self.smallest(requests, parts)
+        budget, division = Budget(self.budget.left(DIVISION_SHARE)), divide(instants)
+        for _ in range(MAX_DIVISIONS):
+            if division is not None:
+                yield division
+            if division is None or division.bound.value is None or budget.is_spent:
+                return
+            division = divide(division.finer)
+
+    def refutations(
+        self, requests: tuple[int, ...], instants: Collection[Fraction] = ()
+    ) -> Iterator[Division]:
+        """Yield bounds of schedules that accept some requests, until one has no value."""
+        return self.divisions(partial(self.refutation, requests), instants)
+
+    def among(self, requests: tuple[int, ...], divisions: Iterable[Division]) -> tuple[int, ...]:
+        """Return a smallest set of some requests that one of some divisions of time refutes.
+
+        It is empty if none does. Without any one of its requests, the same division refutes it no
+        more.
+        """
+        for bound, instants, _ in divisions:
+            if bound.value is None:
+                return self.smallest(requests, instants)
         return ()
 
-    def smallest(self, requests: tuple[int, ...], parts: int) -> tuple[int, ...]:
+    def smallest(
+        self, requests: tuple[int, ...], instants: Collection[Fraction]
+    ) -> tuple[int, ...]:
         """Return as few of some refuted requests as are still refuted, if there is time.
 
         Several neighbours are left out at once where there are many, and then one by one.
@@ -105,62 +145,65 @@ class RequestConflicts(ABC, Generic[ScaledT]):
                 first = 0
                 while first < len(requests):
                     fewer = requests[:first] + requests[first + size :]
-                    if fewer and self.refutes(fewer, parts):
+                    if fewer and self.refutes(fewer, instants):
                         requests = fewer
                     else:
                         first += size
                 size //= 2
         return requests
 
-    def refutes(self, requests: tuple[int, ...], parts: int) -> bool | None:
-        """Tell whether spans prove that some requests do not fit; None if there are too many."""
-        bound = self.refutation(requests, parts)
-        return None if bound is None else bound.value is None
+    def refutes(self, requests: tuple[int, ...], instants: Collection[Fraction]) -> bool:
+        """Tell whether spans prove that some requests do not fit."""
+        division = self.refutation(requests, instants)
+        return division is not None and division.bound.value is None
 
-    def refutation(self, requests: tuple[int, ...], parts: int) -> UpperBound | None:
+    def refutation(
+        self, requests: tuple[int, ...], instants: Collection[Fraction]
+    ) -> Division | None:
         """Return the bound of schedules that accept some requests; None if spans are too many.
 
         It has no value if there is no such schedule. Where the relaxation has one, each of the
         cases may be refuted by itself.
         """
         scaled = self.restricted_to(requests)
-        bound = self.bound(scaled, parts)
-        if bound is None or bound.value is None:
-            return bound
-        cases, of_case = self.cases(scaled), bound
-        for case in cases:
-            of_case = self.bound(case, parts) or bound
-            if of_case.value is not None:
-                return bound
+        division = self.bound(scaled, instants)
+        if division is None or division.bound.value is None:
+            return division
+        cases = self.cases(scaled)
         if not cases:
-            return bound
-        derivation = f"{of_case.derivation}, for each of {len(cases)} assignments of nodes"
-        return UpperBound(None, derivation, version=bound.version)
+            return division
+        for case in cases:
+            of_case = self.bound(case, instants) or division
+            if of_case.bound.value is not None:
+                return of_case
+        derivation = f"{of_case.bound.derivation}, for each of {len(cases)} assignments of nodes"
+        bound = UpperBound(None, derivation, version=of_case.bound.version)
+        return division._replace(bound=bound)
 
-    def certificate(self, parts: int) -> BoundCertificate | None:
+    def certificate(self, instants: Collection[Fraction]) -> BoundCertificate | None:
         """Return a certificate that not all requests fit, if there is time for one."""
         with suppress(TimeoutError):
-            bound = self.bound(self.restricted_to(self.all_requests), parts, is_proof=True)
-            if bound is not None and bound.value is None:
-                return bound.certificate
+            division = self.bound(self.restricted_to(self.all_requests), instants, is_proof=True)
+            if division is not None and division.bound.value is None:
+                return division.bound.certificate
         return None
 
     def bound(
         self,
         scaled: ScaledT,
-        parts: int,
+        instants: Collection[Fraction] = (),
         known_value: Fraction | None = None,
         conflicts: Sequence[Collection[int]] = (),
         *,
         is_proof: bool = False,
-    ) -> UpperBound | None:
+    ) -> Division | None:
         """Bound the value of an instance by spans of chunks; None if there are too many.
 
         A proof has more time, but no more than `EFFORT_OF_PROOF`, and there must be spans in it.
         """
         limits = self.budget.left(PROOF_SHARE if is_proof else TIME_SHARE)
         most = max_spans(limits)
-        relaxation = self.relaxation(scaled, self.horizon / parts, most + 1, is_proof)
+        relaxation = self.relaxation(scaled, _within(instants, scaled), most + 1, is_proof)
         if len(relaxation.spans) > most:
             return None
         relaxation.conflicts = conflicts
@@ -169,7 +212,15 @@ class RequestConflicts(ABC, Generic[ScaledT]):
             if not relaxation.spans or not nodes:
                 return None
             limits = replace(limits, work=min(nodes, limits.work or nodes))
-        return relaxation.upper_bound(limits, known_value, self.seed, is_proof)
+        bound = relaxation.upper_bound(limits, known_value, self.seed, is_proof)
+        return Division(bound, instants, relaxation.finer_instants(bound.point))
+
+
+def _within(instants: Collection[Fraction], scaled: ScaledRequests) -> list[Fraction]:
+    """Return the instants that are within the windows of tasks."""
+    first = min((task.release for task in scaled.tasks), default=ZERO)
+    last = max((task.due for task in scaled.tasks), default=ZERO)
+    return [t for t in instants if first < t < last]
 
 
 def max_spans(limits: Limits) -> int:

@@ -27,6 +27,7 @@ from dlopt.models.admission.fixed_sequence_lp import (
 )
 from dlopt.models.admission.initial_solution import replay_hint
 from dlopt.models.admission.proof_sequences import certify_sequences, derivation_of
+from dlopt.models.admission.request_conflicts import RequestSets
 from dlopt.models.admission.scaled_instance import ScaledInstance
 from dlopt.models.admission.sequence_portfolio import SequencePortfolio
 from dlopt.models.admission.sequence_search import SequenceSearch
@@ -74,7 +75,9 @@ class AdmissionSearch(SequencePortfolio[ScaledInstance, Solution, UnsizedChunk])
         answer = test.decide(explain=True)
         self.start_from(answer, self.scaled.value(promised), "promised tasks")
 
-    def relax(self, limits: Limits, *, relaxation_only: bool) -> UpperBound:
+    def relax(
+        self, limits: Limits, *, relaxation_only: bool, excluded: RequestSets = ()
+    ) -> UpperBound:
         """Bound the value by the fluid relaxation with window cuts."""
         return upper_bound(
             self.scaled,
@@ -83,7 +86,7 @@ class AdmissionSearch(SequencePortfolio[ScaledInstance, Solution, UnsizedChunk])
             known_value=self.value,
             relaxation_only=relaxation_only,
             seed=self.seed,
-            conflicts=self.conflicts,
+            conflicts=[*self.conflicts, *excluded],
         )
 
     def schedule_accepted(self, accepted: tuple[int, ...]) -> None:

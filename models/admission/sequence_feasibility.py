@@ -8,11 +8,12 @@ search over sequences finds a schedule of them. `dlopt.models.admission.feasibil
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import islice
 from typing import Generic
 
-from dlopt.models.admission.request_conflicts import PARTS, RequestConflicts
+from dlopt.models.admission.request_conflicts import FIRST_DIVISIONS, Division, RequestConflicts
 from dlopt.models.common.stream_feasibility import FeasibilityResult, PlanT, StreamFeasibility
 from dlopt.models.common.stream_search import ScaledT
 from dlopt.models.common.time_division import TimeDivision
@@ -38,31 +39,36 @@ class SequenceFeasibility(StreamFeasibility[ScaledT, PlanT], Generic[ScaledT, Pl
         answer = super().decide_blocks(divided)
         if answer.status is not Status.INFEASIBLE or answer.proof_kind != "exact":
             return answer
-        finder = self.conflict_finder()
-        proofs = (finder.certificate(parts) for parts in PARTS)
-        return replace(answer, certificate=next(filter(None, proofs), None))
+        finder, certificate = self.conflict_finder(), None
+        for bound, instants, _ in finder.refutations(finder.all_requests):
+            if bound.value is None:
+                certificate = bound.certificate or finder.certificate(instants)
+        return replace(answer, certificate=certificate)
 
     def decide_by_sequences_and_spans(self) -> FeasibilityResult[PlanT] | None:
         """Return a schedule, or a proof that there is none; None if neither is found."""
-        answer = self.disprove_by_spans(PARTS[:2])
+        divisions = self.divisions()
+        answer = self.disprove_by_spans(islice(divisions, FIRST_DIVISIONS))
         if answer is None:
             plan = self.search_sequences()
             if plan is not None:
                 return FeasibilityResult(Status.OPTIMAL, plan)
-            answer = self.disprove_by_spans(PARTS[2:])
+            answer = self.disprove_by_spans(divisions)
         return answer
 
-    def disprove_by_spans(self, divisions: Sequence[int]) -> FeasibilityResult[PlanT] | None:
+    def divisions(self) -> Iterator[Division]:
+        """Yield bounds by spans of chunks, in shorter and shorter intervals."""
+        finder = self.conflict_finder()
+        return finder.refutations(finder.all_requests)
+
+    def disprove_by_spans(self, divisions: Iterable[Division]) -> FeasibilityResult[PlanT] | None:
         """Return that there is no schedule, if spans in one of some divisions of time prove it."""
         finder = self.conflict_finder()
-        for parts in divisions:
-            bound = finder.refutation(finder.all_requests, parts)
-            if bound is None:
-                break
+        for bound, instants, _ in divisions:
             if bound.value is None:
-                names = [finder.name(k) for k in finder.smallest(finder.all_requests, parts)]
+                names = [finder.name(k) for k in finder.smallest(finder.all_requests, instants)]
                 fit = "does not fit" if len(names) == 1 else "do not fit together"
                 reason = f"{', '.join(names)} {fit}: infeasible even in the {bound.derivation}"
-                proof = bound.certificate or finder.certificate(parts)
+                proof = bound.certificate or finder.certificate(instants)
                 return FeasibilityResult(Status.INFEASIBLE, None, reason, proof)
         return None

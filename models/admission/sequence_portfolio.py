@@ -12,10 +12,11 @@ from abc import abstractmethod
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from fractions import Fraction
-from typing import Generic
+from itertools import islice
+from typing import Generic, NamedTuple
 
 from dlopt.backends.time_budget import Budget
-from dlopt.models.admission.request_conflicts import PARTS, RequestConflicts
+from dlopt.models.admission.request_conflicts import FIRST_DIVISIONS, RequestConflicts, RequestSets
 from dlopt.models.common.chunk_sequences import ChunkT
 from dlopt.models.common.named_rows import ZERO
 from dlopt.models.common.sequence_annealing import CYCLE, EFFORT, SequenceAnnealing
@@ -30,8 +31,17 @@ MAX_PROVEN_CHUNKS = 20
 instances: local search may then take its whole share of the time."""
 CONFLICT_SHARE = 1 / 2
 """Share of the remaining time for conflicts. Chosen by hand."""
+MAX_PUT_OFF = 3
+"""Sets of requests that are put off. Chosen by hand: if more are undecided, a proof is unlikely."""
 MAX_CONFLICTS = 200
 """Chosen by hand: most streams need fewer than twenty."""
+
+
+class UndecidedSet(NamedTuple):
+    """Requests that may fit or not, and the instants by which to divide time next."""
+
+    requests: tuple[int, ...]
+    instants: Collection[Fraction]
 
 
 class SequencePortfolio(StreamSearch[ScaledT, PlanT], Generic[ScaledT, PlanT, ChunkT]):
@@ -50,6 +60,12 @@ class SequencePortfolio(StreamSearch[ScaledT, PlanT], Generic[ScaledT, PlanT, Ch
     ) -> None:
         super().__init__(scaled, installments, limits, seed, solver)
         self.conflicts: list[tuple[int, ...]] = []
+
+    @abstractmethod
+    def relax(
+        self, limits: Limits, *, relaxation_only: bool, excluded: RequestSets = ()
+    ) -> UpperBound:
+        """Bound the value by a relaxation, without some sets of requests besides the conflicts."""
 
     @abstractmethod
     def sequence_search(self, limits: Limits, effort: int | None) -> SequenceAnnealing[ChunkT]:
@@ -79,33 +95,50 @@ class SequencePortfolio(StreamSearch[ScaledT, PlanT], Generic[ScaledT, PlanT, Ch
         effort = None if chunks > MAX_PROVEN_CHUNKS else EFFORT
         self.search_sequences(effort, gap=self.scaled.value_granularity)
         self.search_sequences(CYCLE)
-        self.bound_by_conflicts()
-        self.divide_intervals()
+        if self.bound_by_conflicts():
+            self.divide_intervals()
         self.search_sequences(effort, share=1.0 if is_last else SEARCH_SHARE)
 
-    def bound_by_conflicts(self) -> None:
+    def bound_by_conflicts(self) -> bool:
         """Bound the value by the fluid relaxation without sets of requests that do not fit.
 
         This is logic-based Benders decomposition: each set that the relaxation accepts either has
-        a schedule, or yields a conflict.
+        a schedule, or yields a conflict. Sets that few intervals do not decide are put off while
+        the relaxation accepts others of the same value. Return whether none is left.
         """
-        budget = Budget(self.budget.left(CONFLICT_SHARE))
+        budget, put_off = Budget(self.budget.left(CONFLICT_SHARE)), list[UndecidedSet]()
         while len(self.conflicts) < MAX_CONFLICTS and not budget.is_spent:
-            limits = budget.left(TIME_SHARE)
-            bound = self.relax(limits, relaxation_only=False)
-            self.use_bound_of_class(bound)
-            if self.is_within_gap or not bound.accepted or not self.decide(bound.accepted):
-                return
-
-    def decide(self, requests: tuple[int, ...]) -> bool:
-        """Find a schedule of some requests, or a conflict among them; tell whether it did."""
-        finder, value = self.conflict_finder(), self.value
-        conflict = finder.among(requests, PARTS[:2])
-        if not conflict:
-            self.search_sequence_of(requests)
-            if self.value > value:
+            excluded = [requests for requests, _ in put_off]
+            bound = self.relax(budget.left(TIME_SHARE), relaxation_only=False, excluded=excluded)
+            if not put_off:
+                self.use_bound_of_class(bound)
+            if self.is_within_gap:
                 return True
-            conflict = finder.among(requests, PARTS[2:])
+            if bound.accepted and len(put_off) < MAX_PUT_OFF and bound.value == self.bound:
+                put_off += self.decide(bound.accepted)
+            elif not put_off or not self.refute(put_off[-1]):
+                break
+            else:
+                conflict = set(self.conflicts[-1])
+                put_off = [one for one in put_off if not conflict <= set(one.requests)]
+        return not put_off
+
+    def decide(self, requests: tuple[int, ...]) -> list[UndecidedSet]:
+        """Find a schedule of some requests, or a conflict among them; return them if it did not."""
+        finder, value = self.conflict_finder(), self.value
+        divisions = list(islice(finder.refutations(requests), FIRST_DIVISIONS))
+        conflict = finder.among(requests, divisions)
+        if conflict:
+            self.conflicts.append(conflict)
+            return []
+        self.search_sequence_of(requests)
+        undecided = UndecidedSet(requests, divisions[-1].finer if divisions else ())
+        return [undecided] * (self.value == value)
+
+    def refute(self, undecided: UndecidedSet) -> bool:
+        """Find a conflict among some requests in shorter intervals; tell whether there is one."""
+        finder, (requests, instants) = self.conflict_finder(), undecided
+        conflict = finder.among(requests, finder.refutations(requests, instants))
         self.conflicts += [conflict] * bool(conflict)
         return bool(conflict)
 
@@ -115,11 +148,12 @@ class SequencePortfolio(StreamSearch[ScaledT, PlanT], Generic[ScaledT, PlanT, Ch
         Local search looks for a schedule of what each relaxation accepts.
         """
         searched, finder = set[tuple[int, ...]](), self.conflict_finder()
-        for parts in PARTS:
-            bound = finder.bound(self.scaled, parts, self.value, self.conflicts)
-            if bound is None or self.is_within_gap:
-                return
+        for bound, *_ in finder.divisions(
+            lambda instants: finder.bound(self.scaled, instants, self.value, self.conflicts)
+        ):
             self.use_bound_of_class(bound)
+            if self.is_within_gap:
+                return
             if bound.accepted and bound.accepted not in searched:
                 searched.add(bound.accepted)
                 self.search_sequence_of(bound.accepted)
@@ -131,16 +165,16 @@ class SequencePortfolio(StreamSearch[ScaledT, PlanT], Generic[ScaledT, PlanT, Ch
 
     def certify_by_spans(self) -> None:
         """Look for a certificate of the optimum by spans, in shorter and shorter intervals."""
+        if self.certificate is not None or self.holds_for_any_plan or not self.is_optimal:
+            return
         finder = self.conflict_finder()
         with suppress(TimeoutError):
-            for parts in PARTS:
-                if self.certificate is not None or self.holds_for_any_plan or not self.is_optimal:
-                    return
-                bound = finder.bound(self.scaled, parts, self.value, is_proof=True)
-                if bound is None:
-                    return
+            for bound, *_ in finder.divisions(
+                lambda instants: finder.bound(self.scaled, instants, self.value, is_proof=True)
+            ):
                 if bound.certificate is not None and bound.value == self.bound:
                     self._update_bound(bound, False)
+                    return
 
     def search_sequence_of(self, accepted: tuple[int, ...]) -> None:
         """Look for a schedule of some requests by local search over sequences of chunks."""

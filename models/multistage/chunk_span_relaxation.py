@@ -21,7 +21,7 @@ Source: ours.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 
 from dlopt.backends.linear_program import Row
@@ -44,7 +44,7 @@ class ReservationSpanRelaxation(ChunkSpanRelaxation):
     stream : ScaledInstance
     installments : int
         `K`: chunks that a task may have on a node in a gap.
-    max_length, most
+    dividing, most
         As in `ChunkSpanRelaxation`.
     all_spans : bool
         List the spans during which port or nodes are reserved, too, where all reservations must be
@@ -66,13 +66,13 @@ class ReservationSpanRelaxation(ChunkSpanRelaxation):
         self,
         stream: ScaledInstance,
         installments: int,
-        max_length: Fraction | None = None,
+        dividing: Collection[Fraction] = (),
         most: int | None = None,
         *,
         all_spans: bool = False,
     ) -> None:
         self.stream, self.all_spans = stream, all_spans
-        super().__init__(stream.tasks_only, installments, max_length, most)
+        super().__init__(stream.tasks_only, installments, dividing, most)
         self.reservations = ReservationColumns(stream, self, self.groups, self.row_names)
         self.binaries = [*self.accepted, *self.reservations.accepted]
         self.full_windows, self.has_cuts = FullWindows(stream, self.binaries), True

@@ -30,15 +30,15 @@ class ReservationConflicts(RequestConflicts[ScaledInstance]):
     >>> instance = Instance(Cluster(4, tau=1, chi=4), (Task("a", 0, 1, 2),), wanted)
     >>> scaled = ScaledInstance.from_instance(instance)
     >>> conflicts = ReservationConflicts(scaled, 1, Budget(Limits()), seed=0)
-    >>> [conflicts.name(k) for k in conflicts.among((0, 1, 2), (1,))]
+    >>> [conflicts.name(k) for k in conflicts.among((0, 1, 2), conflicts.refutations((0, 1, 2)))]
     ['task a', 'reservation r']
     """
 
     def relaxation(
-        self, scaled: ScaledInstance, max_length: Fraction, most: int, is_proof: bool
+        self, scaled: ScaledInstance, dividing: Collection[Fraction], most: int, is_proof: bool
     ) -> ReservationSpanRelaxation:
         """Return the relaxation over spans of chunks, of the instance or a part of it."""
-        about = scaled, self.installments, max_length, most
+        about = scaled, self.installments, dividing, most
         return ReservationSpanRelaxation(*about, all_spans=is_proof)
 
     def restricted_to(self, requests: Collection[int]) -> ScaledInstance:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import islice
 
 from dlopt.arithmetic import shown
 from dlopt.models.admission.feasibility import (
@@ -12,7 +13,7 @@ from dlopt.models.admission.feasibility import (
     decide_by_lateness,
     max_small_chunks,
 )
-from dlopt.models.admission.request_conflicts import PARTS
+from dlopt.models.admission.request_conflicts import FIRST_DIVISIONS
 from dlopt.models.admission.sequence_feasibility import SequenceFeasibility
 from dlopt.models.common.sequence_annealing import EFFORT
 from dlopt.models.common.stream_feasibility import FeasibilityResult
@@ -73,7 +74,7 @@ class FeasibilityTest(SequenceFeasibility[ScaledInstance, Solution]):
         milp = SequencingMilp(self.scaled, self.installments, max_lateness=LATENESS_MARGIN)
         chunks, answer = len(milp.candidates.chunks), None
         if chunks <= max_small_chunks(self.scaled.tasks_only):
-            answer = self.disprove_by_spans(PARTS[:2])
+            answer = self.disprove_by_spans(islice(self.divisions(), FIRST_DIVISIONS))
         elif chunks <= MAX_CHUNKS:
             answer = self.decide_by_sequences_and_spans()
         if answer is not None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from dlopt.models.admission.feasibility import MAX_CHUNKS, max_small_chunks
+from dlopt.models.admission.request_conflicts import RequestSets
 from dlopt.models.admission.sequence_portfolio import SequencePortfolio
 from dlopt.models.common.stream_bounds import UpperBound
 from dlopt.models.common.stream_search import TIME_SHARE
@@ -76,7 +77,9 @@ class MultistageSearch(SequencePortfolio[ScaledInstance, Solution, UnsizedChunk]
         value = self.scaled.value(tasks, reservations)
         self.start_from(answer, value, "promised tasks and mandatory reservations")
 
-    def relax(self, limits: Limits, *, relaxation_only: bool) -> UpperBound:
+    def relax(
+        self, limits: Limits, *, relaxation_only: bool, excluded: RequestSets = ()
+    ) -> UpperBound:
         """Bound the value by the fluid relaxation."""
         return upper_bound(
             self.scaled,
@@ -84,7 +87,7 @@ class MultistageSearch(SequencePortfolio[ScaledInstance, Solution, UnsizedChunk]
             known_value=self.value,
             relaxation_only=relaxation_only,
             seed=self.seed,
-            conflicts=self.conflicts,
+            conflicts=[*self.conflicts, *excluded],
         )
 
     def schedule_accepted(self, accepted: tuple[int, ...]) -> None:

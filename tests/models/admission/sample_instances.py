@@ -2,6 +2,7 @@
 
 from bisect import bisect_left, bisect_right
 from fractions import Fraction
+from itertools import islice
 
 from dlopt.arithmetic import exact
 from dlopt.problems.admission import Instance, Task
@@ -51,3 +52,15 @@ def point_of_spans(relaxation, plan):
         columns[span.load] += load / scaled.load_unit
         columns[span.time] += t[start + 1] - begun
     return columns
+
+
+def equal_parts(scaled, parts):
+    """Return instants that divide the time until the last due date into equal parts."""
+    first = min((task.release for task in scaled.tasks), default=0)
+    last = max((task.due for task in scaled.tasks), default=0)
+    return [t for t in (last * part / parts for part in range(1, parts)) if first < t < last]
+
+
+def among(conflicts, requests, most):
+    """Return a conflict among some requests that so many divisions of time find."""
+    return conflicts.among(requests, islice(conflicts.refutations(requests), most))

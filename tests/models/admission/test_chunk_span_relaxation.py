@@ -18,7 +18,7 @@ from dlopt.models.common.stream_bounds import relaxation_bound
 from dlopt.problems.admission import Chunk, Decision, Instance, Solution, Task, violations
 from dlopt.problems.cluster import Cluster
 from dlopt.result import Limits, Status
-from tests.models.admission.sample_instances import point_of_spans, stream
+from tests.models.admission.sample_instances import among, equal_parts, point_of_spans, stream
 
 # One task more passes the fluid relaxation with window cuts, but not this one.
 REFUTED = (
@@ -42,9 +42,9 @@ FOUND = (
 
 
 def bound_by_spans(scaled, parts=1):
-    """Return the bound with intervals of at most a part of the horizon."""
-    length = max(task.due for task in scaled.tasks) / parts
-    return ChunkSpanRelaxation(scaled, 1, length).upper_bound(Limits(), None, 0)
+    """Return the bound with the horizon divided into equal parts, too."""
+    relaxation = ChunkSpanRelaxation(scaled, 1, equal_parts(scaled, parts))
+    return relaxation.upper_bound(Limits(), None, 0)
 
 
 def random_plan(draw, installments):
@@ -92,8 +92,8 @@ def test_plans_satisfy_all_rows_and_cuts(installments):
         instance, plan = random_plan(draw, installments)
         assert not violations(instance, plan)
         scaled = ScaledInstance.from_instance(instance)
-        length = max(task.due for task in scaled.tasks) / draw.choice((1, 6))
-        relaxation = ChunkSpanRelaxation(scaled, installments, length)
+        dividing = equal_parts(scaled, draw.choice((1, 6)))
+        relaxation = ChunkSpanRelaxation(scaled, installments, dividing)
         model = relaxation.program()
         point = point_of_spans(relaxation, plan)
         for row, (low, high) in zip(model.program.rows, model.program.row_bounds, strict=True):
@@ -161,17 +161,17 @@ def test_a_schedule_of_what_the_relaxation_accepts_is_searched():
 def test_requests_that_do_not_fit_are_excluded():
     scaled = ScaledInstance.from_instance(stream(4, 1, 2, *FOUND))
     conflicts = TaskConflicts(scaled, 1, Budget(Limits()), 0)
-    first = conflicts.bound(scaled, 1)
+    first = conflicts.bound(scaled).bound
     assert len(first.accepted) == 6 and first.certificate is not None
-    assert conflicts.among(first.accepted, (1,)) == ()  # they have a schedule
-    other = conflicts.bound(scaled, 1, conflicts=[first.accepted])
+    assert among(conflicts, first.accepted, most=1) == ()  # they have a schedule
+    other = conflicts.bound(scaled, conflicts=[first.accepted]).bound
     assert len(other.accepted) == 6 and other.accepted != first.accepted
     assert other.certificate is None and "1 combinatorial Benders cut," in other.derivation
 
 
 def test_no_more_spans_are_listed_than_asked_for():
     scaled = ScaledInstance.from_instance(stream(2, 1, 1, *((0, 4, 60 + i) for i in range(9))))
-    assert len(ChunkSpanRelaxation(scaled, 1, Fraction(8), 100).spans) == 100
+    assert len(ChunkSpanRelaxation(scaled, 1, equal_parts(scaled, 9), 100).spans) == 100
     assert max_spans(Limits()) > max_spans(Limits(time_s=0.01)) > 0
 
 

@@ -12,7 +12,7 @@ from dlopt.models.admission.upper_bounds import upper_bound
 from dlopt.result import Limits, Status
 from tests import oracles_admission as oracle
 from tests.examples import share
-from tests.models.admission.sample_instances import stream
+from tests.models.admission.sample_instances import among, stream
 from tests.models.admission.test_chunk_span_relaxation import REFUTED
 from tests.strategies import admission
 
@@ -33,8 +33,8 @@ def conflicts_of(instance):
 def test_a_conflict_is_minimal():
     """Two of the tasks need the port at the same time, and the third does not matter."""
     conflicts = conflicts_of(LATE)
-    assert conflicts.among((0, 1, 2), (1,)) == (0, 2)
-    assert conflicts.among((0, 1), (1, 12)) == ()
+    assert among(conflicts, (0, 1, 2), most=1) == (0, 2)
+    assert among(conflicts, (0, 1), most=2) == ()
 
 
 def test_a_relaxation_does_not_accept_a_conflict():
@@ -71,19 +71,32 @@ def test_the_feasibility_test_names_a_conflict():
 def test_many_requests_are_left_out_of_a_conflict_at_once(monkeypatch):
     conflicts, asked = conflicts_of(LATE), []
 
-    def refutes(requests, parts):
+    def refutes(requests, instants):
         asked.append(requests)
         return {3, 90} <= set(requests)
 
     monkeypatch.setattr(conflicts, "refutes", refutes)
-    assert conflicts.smallest(tuple(range(100)), 1) == (3, 90)
+    assert conflicts.smallest(tuple(range(100)), ()) == (3, 90)
     assert len(asked) < 40
+
+
+def test_intervals_are_halved_where_chunks_start():
+    """Two tasks are far apart; the second one has time, and its window is only divided for it."""
+    conflicts = conflicts_of(stream(2, 1, 1, (0, 2, 4), (20, 2, 12)))
+    first, second, *_ = conflicts.refutations((0, 1))
+    scaled = conflicts.scaled
+    middle = (scaled.tasks[0].due + scaled.tasks[1].release) / 2
+    assert set(second.instants) > {*first.instants, *(t.release for t in scaled.tasks)}
+    assert middle not in second.instants and first.bound.point
+    alone = conflicts.relaxation(conflicts.restricted_to((0,)), (), 99, False)
+    again = conflicts.bound(conflicts.restricted_to((0,)), second.instants)
+    assert max(again.finer) == max(alone.instants)
 
 
 def test_too_many_spans_refute_nothing(monkeypatch):
     monkeypatch.setattr("dlopt.models.admission.request_conflicts.max_spans", lambda limits: 1)
     conflicts = conflicts_of(LATE)
-    assert conflicts.among((0, 1, 2), (1,)) == () and conflicts.bound(conflicts.scaled, 1) is None
+    assert among(conflicts, (0, 1, 2), most=9) == () and conflicts.bound(conflicts.scaled) is None
     assert exact_plan(LATE).status is Status.OPTIMAL
 
 
@@ -95,6 +108,6 @@ def test_a_conflict_has_no_schedule(instance, data):
     tasks = conflicts.scaled.tasks
     assume(tasks)
     requests = data.draw(st.sets(st.sampled_from(range(len(tasks))), min_size=1))
-    conflict = conflicts.among(tuple(sorted(requests)), (1, 4))
+    conflict = among(conflicts, tuple(sorted(requests)), most=4)
     chosen = [instance.tasks[tasks[k].index] for k in conflict]
     assert not conflict or not oracle.feasible(instance, chosen)

@@ -18,7 +18,7 @@ from dlopt.problems.multistage import objective, violations
 from dlopt.result import Limits
 from tests import oracles_multistage as oracle
 from tests.examples import share
-from tests.models.admission.sample_instances import point_of_spans
+from tests.models.admission.sample_instances import equal_parts, point_of_spans
 from tests.models.admission.test_chunk_span_relaxation import assert_holds
 from tests.models.multistage.sample_instances import around, mixed, plans
 
@@ -38,9 +38,8 @@ def point_of_plan(relaxation, plan):
 
 
 def relaxation_of(scaled, installments, parts):
-    """Return the relaxation with intervals of at most a part of the horizon."""
-    horizon = max((task.due for task in scaled.tasks), default=Fraction(1)) or Fraction(1)
-    return ReservationSpanRelaxation(scaled, installments, horizon / parts)
+    """Return the relaxation with the horizon divided into equal parts, too."""
+    return ReservationSpanRelaxation(scaled, installments, equal_parts(scaled, parts))
 
 
 @pytest.mark.property
