@@ -110,6 +110,8 @@ class BranchAndBound:
 
     Attributes
     ----------
+    required : list of int
+        If all binaries are fixed, those that are fixed at one.
     leaves : list
         Subproblems that cover all points, each with the multipliers that prove its bound or its
         infeasibility.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from typing import Generic
@@ -40,9 +41,10 @@ class SequenceFeasibility(StreamFeasibility[ScaledT, PlanT], Generic[ScaledT, Pl
         if answer.status is not Status.INFEASIBLE or answer.proof_kind != "exact":
             return answer
         finder, certificate = self.conflict_finder(), None
-        for bound, instants, _ in finder.refutations(finder.all_requests):
-            if bound.value is None:
-                certificate = bound.certificate or finder.certificate(instants)
+        with suppress(TimeoutError):
+            for bound, instants, _ in finder.refutations(finder.all_requests):
+                if bound.value is None:
+                    certificate = bound.certificate or finder.certificate(instants)
         return replace(answer, certificate=certificate)
 
     def decide_by_sequences_and_spans(self) -> FeasibilityResult[PlanT] | None:

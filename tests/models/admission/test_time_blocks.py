@@ -216,6 +216,20 @@ def test_a_queue_is_infeasible_if_a_block_is():
         assert found.status is Status.INFEASIBLE and found.reason
 
 
+def test_a_block_that_does_not_fit_is_known_without_time_for_a_certificate(monkeypatch):
+    def no_time(self, requests, instants=()):
+        raise TimeoutError
+        yield
+
+    instance = with_far_tasks(stream(2, 1, 1, (0, 2, 3), (0, 2, 3)), (FAR, 3, 9))
+    scaled = ScaledInstance.from_instance(instance).restricted_to(range(3))
+    test = FeasibilityTest(scaled, 1, Limits(), 0)
+    assert test.decide_blocks(test.divide()).certificate is not None
+    monkeypatch.setattr("dlopt.models.admission.conflicts.TaskConflicts.refutations", no_time)
+    answer = test.decide_blocks(test.divide())
+    assert (answer.status, answer.certificate) == (Status.INFEASIBLE, None)
+
+
 def test_blocks_without_time_leave_the_question_open():
     instance = with_far_tasks(stream(2, 1, 2, *TWO_OF_THREE[:2]), (FAR, 3, 9))
     scaled = ScaledInstance.from_instance(instance).restricted_to(range(3))
