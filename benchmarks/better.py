@@ -314,8 +314,8 @@ def main() -> int:
         if wanted.markdown:
             report.write_markdown(wanted.markdown, f"python -m benchmarks.better {_given(wanted)}")
         if wanted.plot:
-            until = f"{wanted.horizon or 5e6:g}"
-            note = f"{wanted.seeds} seeds, time 0 to {until}, bars: 95 % confidence"
+            until = Setting("4.6", None, None).parameters(wanted.horizon)["horizon"]
+            note = f"{wanted.seeds} seeds, time 0 to {until:g}, bars: 95 % confidence"
             note += f"; clairvoyant plan: {wanted.plans} of them"
             draw(wanted.plot, wanted, rows, note)
     return 0 if all(target["passed"] for target in report.targets) else 1

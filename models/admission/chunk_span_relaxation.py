@@ -84,7 +84,7 @@ class ChunkSpanRelaxation(ProgramBuilder):
     installments : int
         `K`: chunks that a task may have on a node.
     dividing : collection of Fraction
-        Instants that divide time besides those of tasks and nodes.
+        Instants that divide the time of the tasks besides their dates.
     most : int, optional
         No more spans are listed.
 
@@ -116,7 +116,7 @@ class ChunkSpanRelaxation(ProgramBuilder):
             group._replace(chi=min(map(scaled.unit_time, group.nodes)) - group.tau)
             for group in self.grouped_nodes()
         ]
-        self.instants = instants_of(scaled, {*dividing, *self.more_instants()})
+        self.instants = instants_of(scaled, dividing, self.more_instants())
         self.use = defaultdict[tuple[int | None, int, bool], Terms](list)
         self.accepted = [
             self.add_column(Fraction(task.mandatory), ONE, cost=-task.weight)

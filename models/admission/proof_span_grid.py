@@ -37,8 +37,12 @@ class Span(NamedTuple):
     most: Fraction
 
 
-def instants_of(scaled: ScaledInstance, others: Collection[Fraction] = ()) -> list[Fraction]:
-    """Return releases and due dates, between them the free times of nodes, and more instants.
+def instants_of(
+    scaled: ScaledInstance, dividing: Collection[Fraction] = (), others: Collection[Fraction] = ()
+) -> list[Fraction]:
+    """Return releases and due dates, the free times of nodes between them, and more instants.
+
+    Those that are `dividing` count between the first and the last date only, `others` always.
 
     Examples
     --------
@@ -54,7 +58,7 @@ def instants_of(scaled: ScaledInstance, others: Collection[Fraction] = ()) -> li
     ends = {instant for task in scaled.tasks for instant in (task.release, task.due)}
     first, last = min(ends, default=ZERO), max(ends, default=ZERO)
     free = scaled.free if len(scaled.nodes) <= MAX_FREE_TIMES else ()
-    return sorted(ends.union((time for time in free if first < time < last), others))
+    return sorted(ends.union((t for t in (*free, *dividing) if first < t < last), others))
 
 
 def halved(instants: Sequence[Fraction], started: Mapping[int, float]) -> list[Fraction]:

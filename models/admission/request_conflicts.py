@@ -19,9 +19,8 @@ from typing import Generic, NamedTuple
 from dlopt.backends.time_budget import Budget
 from dlopt.certificates import BoundCertificate
 from dlopt.models.admission.chunk_span_relaxation import ChunkSpanRelaxation
-from dlopt.models.common.named_rows import ZERO
 from dlopt.models.common.stream_bounds import UpperBound
-from dlopt.models.common.stream_search import TIME_SHARE, ScaledRequests, ScaledT
+from dlopt.models.common.stream_search import TIME_SHARE, ScaledT
 from dlopt.result import Limits
 
 FIRST_DIVISIONS = 4
@@ -109,9 +108,10 @@ class RequestConflicts(ABC, Generic[ScaledT]):
         """
         budget, division = Budget(self.budget.left(DIVISION_SHARE)), divide(instants)
         for _ in range(MAX_DIVISIONS):
-            if division is not None:
-                yield division
-            if division is None or division.bound.value is None or budget.is_spent:
+            if division is None:
+                return
+            yield division
+            if division.bound.value is None or budget.is_spent:
                 return
             division = divide(division.finer)
 
@@ -203,7 +203,7 @@ class RequestConflicts(ABC, Generic[ScaledT]):
         """
         limits = self.budget.left(PROOF_SHARE if is_proof else TIME_SHARE)
         most = max_spans(limits)
-        relaxation = self.relaxation(scaled, _within(instants, scaled), most + 1, is_proof)
+        relaxation = self.relaxation(scaled, instants, most + 1, is_proof)
         if len(relaxation.spans) > most:
             return None
         relaxation.conflicts = conflicts
@@ -214,13 +214,6 @@ class RequestConflicts(ABC, Generic[ScaledT]):
             limits = replace(limits, work=min(nodes, limits.work or nodes))
         bound = relaxation.upper_bound(limits, known_value, self.seed, is_proof)
         return Division(bound, instants, relaxation.finer_instants(bound.point))
-
-
-def _within(instants: Collection[Fraction], scaled: ScaledRequests) -> list[Fraction]:
-    """Return the instants that are within the windows of tasks."""
-    first = min((task.release for task in scaled.tasks), default=ZERO)
-    last = max((task.due for task in scaled.tasks), default=ZERO)
-    return [t for t in instants if first < t < last]
 
 
 def max_spans(limits: Limits) -> int:

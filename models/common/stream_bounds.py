@@ -78,8 +78,10 @@ class AcceptanceProgram(NamedTuple):
     row_names: Sequence[str] = ()
     has_checker: bool = True
 
-    def accepted(self, point: Sequence[float]) -> tuple[int, ...]:
-        """Return which binaries a point accepts, by their positions."""
+    def accepted(self, point: Sequence[float]) -> tuple[int, ...] | None:
+        """Return which binaries a point accepts, by their positions; None if there is no point."""
+        if not len(point):
+            return None
         return tuple(i for i, column in enumerate(self.binaries) if point[column] > 0.5)
 
     def excluding(self, conflicts: Collection[Collection[int]]) -> AcceptanceProgram:
@@ -179,10 +181,10 @@ def relaxation_bound(
     bound = replace(bound, value=finished - result.bound)
     if result.complete or is_last:
         point = result.point if result.complete else ()
-        return replace(bound, accepted=model.accepted(point) if len(point) else None, point=point)
+        return replace(bound, accepted=model.accepted(point), point=point)
     search.solver.stop = stop
     cost, point = _solver_bound(search, model, step, limits)
-    bound = replace(bound, accepted=model.accepted(point) if len(point) else None, point=point)
+    bound = replace(bound, accepted=model.accepted(point), point=point)
     if cost is None or cost <= result.bound:
         return bound
     return replace(

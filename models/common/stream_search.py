@@ -42,10 +42,6 @@ class Due(Protocol):
     """What a scaled task says."""
 
     @property
-    def release(self) -> Fraction:
-        """When it arrives."""
-
-    @property
     def due(self) -> Fraction:
         """When it has to be finished."""
 

@@ -5,8 +5,8 @@ does. On the fewest that end by its deadline, small tasks have the other nodes m
 both blocks less is estimated from the forecast when the task arrives
 (`dlopt.heuristics.admission.bid_prices.BidPrices.blocks_less_on_fewest`). All nodes take more node
 time, since each waits for what it is sent. That costs nothing while nodes would be idle; where so
-much waits that none would (`BUSY_TASKS`), a task gets the fewest. What is chosen
-remains, however often the task is planned again.
+much waits that none would (`BUSY_TASKS`), a task gets the fewest. What is chosen remains, however
+often the task is planned again.
 """
 
 from __future__ import annotations

@@ -60,6 +60,29 @@ def test_conflicts_prove_the_optimum(tasks):
     assert search.certificate is not None
 
 
+def put_off(monkeypatch):
+    """Return a search after its local search, which looks at spans only for what is put off."""
+    monkeypatch.setattr("dlopt.models.admission.sequence_portfolio.FIRST_DIVISIONS", 0)
+    search = search_of(stream(4, 1, 4, *REFUTED[0]))
+    search.initialise(None)
+    search.compute_upper_bound()
+    search.search_sequences(2000)
+    assert search.bound == search.value + 1
+    return search
+
+
+def test_a_set_that_is_put_off_is_refuted_later(monkeypatch):
+    search = put_off(monkeypatch)
+    assert search.bound_by_conflicts() and search.is_optimal and search.conflicts
+
+
+def test_a_set_that_is_put_off_lowers_no_bound(monkeypatch):
+    search = put_off(monkeypatch)
+    monkeypatch.setattr("dlopt.models.admission.request_conflicts.max_spans", lambda limits: 0)
+    assert not search.bound_by_conflicts()
+    assert search.bound == search.value + 1 and not search.conflicts
+
+
 def test_the_feasibility_test_names_a_conflict():
     """Two of the tasks of this stream do not matter; all fit as fluids with window cuts."""
     found = solve(stream(4, 1, 4, *REFUTED[0]), "feasibility")
